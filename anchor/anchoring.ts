@@ -14,6 +14,7 @@ import type { SealedBatch } from '../schemas/anchoring/batch-record.ts'
 import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
 import type { AnchorConfig } from './config.ts'
 import { ContractChanged } from './contract-changed.ts'
+import type { FencedBucket } from './fence.ts'
 import type { AnchorMetrics } from './metrics.ts'
 import { runSealer } from './seal/sealer.ts'
 import { sealAgain } from './seal-again.ts'
@@ -33,9 +34,10 @@ export type AnchoringOptions = {
   /** The one in use, and where it begins. */
   readonly deployment: AnyDeployment
   readonly start: BatchEnd
-  /** Buckets `batches` and `anchoring`. */
-  readonly records: KV
-  readonly journal: KV
+  /** Buckets `batches`, `anchoring` and `proofs`. */
+  readonly records: FencedBucket
+  readonly journal: FencedBucket
+  readonly proofs: FencedBucket
   /** The last batch of the contract; Infinity where it is the newest, and only then batches are sealed. */
   readonly until: number
   /**
@@ -59,6 +61,10 @@ export type Anchoring = { readonly stop: () => Promise<void> }
 const retryMs = secondMs
 const trimEveryMs = minuteMs
 
+/** Not for this process to try again. */
+const isForAnother = (error: unknown): boolean =>
+  error instanceof MustAct || error instanceof ContractChanged
+
 export function startAnchoring(options: AnchoringOptions): Anchoring {
   const { nc, batches, settings, tick, until, nextContract, system, metrics, log, onFatal } =
     options
@@ -79,7 +85,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
         if (again > 0) log.warn({ batches: again, contract: deployment.contract }, 'sealed again')
         return
       } catch (error) {
-        if (error instanceof MustAct) throw error
+        if (isForAnother(error)) throw error
         log.warn({ err: error }, 'sealing again for another contract: trying again')
         await pause(retryMs)
       }
@@ -105,7 +111,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       try {
         await runSealer(sealer)
       } catch (error) {
-        if (error instanceof MustAct) return onFatal(error)
+        if (isForAnother(error)) return onFatal(error)
         if (isServerAway(error)) log.debug({ err: error }, 'NATS did not answer: trying again')
         else log.warn({ err: error }, 'sealing: trying again')
         await pause(retryMs)

@@ -9,9 +9,12 @@ import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import { aqiScale } from './areas/aqi-scale.ts'
 import { createAreaHistory } from './areas/area-history.ts'
 import { keptMs, listAreas, showArea } from './areas/areas.ts'
+import { listChanges } from './changes/list-changes.ts'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/answer.ts'
 import type { QueryStore } from './http/query-store.ts'
+import { openLogAfter } from './live/log-after.ts'
+import { gapNamer } from './live/log-gap.ts'
 import { createReadingTexts } from './live/reading-json.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
@@ -49,12 +52,18 @@ export async function openRoutes(
   opened: AsyncDisposableStack,
 ): Promise<{ readonly routes: readonly Route[]; readonly hub: StreamHub }> {
   const { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log } = options
-  const { rules, progress, newest, picture, board, directory } = live
+  const { rules, progress, newest, picture, board, directory, network, tail } = live
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
+  const logAfter = openLogAfter({ nc, network, tail })
+  const gapOf = gapNamer({ batches, archiveUrl: settings.network.archiveUrl })
   const hub = opened.use(
-    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, usualView) }),
+    createStreamHub({
+      picture,
+      place: tail.end,
+      textOf: (reading) => texts.textOf(reading, usualView),
+    }),
   )
   const { tierOf } = admission
   const allowInsecure = settings.allowInsecureWebhooks
@@ -67,6 +76,7 @@ export async function openRoutes(
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts, nowMs }),
+    listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
     listAreas({ board, directory }),
     showArea({
       board,
@@ -94,7 +104,7 @@ export async function openRoutes(
     })),
     aqiScale(),
     makeStreamToken(admission.tokens),
-    streamEvents({ nc, hub, board, rules, directory, texts, log }),
+    streamEvents({ log: logAfter, gapOf, hub, board, rules, directory, texts, logger: log }),
     ...webhooks.routes,
     admission.usage,
     rootPointer(),

@@ -2,8 +2,8 @@ import type { Logger } from '../../runtime/log.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import { ChainAway, RpcRefusal, WrongChain } from '../chain/rpc.ts'
 import { ContractChanged } from '../contract-changed.ts'
+import { Overtaken } from '../fence.ts'
 import type { Alarm } from './alarm.ts'
-import { Overtaken } from './journal.ts'
 import type { TickReport } from './sender.ts'
 
 type LoopOptions = {

@@ -1,5 +1,6 @@
 import type { AirIndex, Pollutant } from '../../core/air/index/air-index.ts'
 import { type Flag, namesOf } from '../../core/air/quality.ts'
+import { type QualityLevel, qualityOf } from '../../core/air/quality-level.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { type Measurements, measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -18,6 +19,7 @@ export type ReadingJson = Measurements & {
   /** A concentration is above the index's table. */
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
+  readonly quality_level: QualityLevel
   readonly blockchain: { readonly hash: string } & OnChain
   readonly blockchain_tx: string | null
 }
@@ -73,7 +75,7 @@ function fixedJson(reading: Reading, index: AirIndex): FixedJson {
 
 type IndexJson = Pick<
   ReadingJson,
-  'aqi' | 'aqi_category' | 'dominant_pollutant' | 'beyond_index' | 'quality'
+  'aqi' | 'aqi_category' | 'dominant_pollutant' | 'beyond_index' | 'quality' | 'quality_level'
 >
 
 /** What the values of a reading mean. */
@@ -85,16 +87,18 @@ export function indexJson(reading: Reading, index: AirIndex): IndexJson {
     dominant_pollutant: index.dominantOf(reading),
     beyond_index: index.isBeyond(reading),
     quality: namesOf(reading.flags),
+    quality_level: qualityOf(reading.flags),
   }
 }
 
 /** The same of a sensor that never sent a reading. */
-export const noIndexJson: IndexJson = {
+export const noIndexJson: Omit<IndexJson, 'quality_level'> & { readonly quality_level: null } = {
   aqi: null,
   aqi_category: null,
   dominant_pollutant: null,
   beyond_index: false,
   quality: [],
+  quality_level: null,
 }
 
 function shaped(json: ReadingJson, shape: Shape): Partial<ReadingJson> {

@@ -1,5 +1,7 @@
 /** /v1 for programs: OpenAPI 3.1. Tests check that it matches what the routes accept and return. */
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { qualityFilters } from '../../core/air/quality-level.ts'
+import { changesPaths, changesSchemas } from './changes.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
 import { networkPaths, networkSchemas } from './network.ts'
 import {
@@ -69,6 +71,12 @@ const boxInQuery = query(
   { example: '3.3,6.4,3.5,6.7' },
 )
 
+const qualityInQuery = query(
+  'quality',
+  { ...oneOf(qualityFilters), default: 'all' },
+  'good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
+)
+
 const format = query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept')
 const tables = (geojson: string) => ({
   'text/csv': { schema: text },
@@ -122,7 +130,7 @@ export const openApi = {
         tags: ['sensors'],
         summary: 'Sensors by id, with their status',
         description:
-          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since` and `format` need it.',
+          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it.',
         parameters: [
           query('status', oneOf(['online', 'offline']), 'only these'),
           areaInQuery,
@@ -156,6 +164,7 @@ export const openApi = {
             { example: '2026-01-31T08:00:00Z' },
           ),
           format,
+          qualityInQuery,
         ],
         responses: {
           ...read(
@@ -211,6 +220,7 @@ export const openApi = {
             { ...oneOf(['desc', 'asc']), default: 'desc' },
             'by time: newest first, or oldest first; a cursor goes on in its own order only',
           ),
+          qualityInQuery,
         ],
         responses: {
           ...read(
@@ -227,6 +237,10 @@ export const openApi = {
         },
       },
     },
+    ...changesPaths(
+      { sensor: sensorInQuery, area: areaInQuery, format, index: indexInQuery },
+      tables('ReadingsGeoJson'),
+    ),
     '/v1/readings/{sensor_id}/verify': {
       get: {
         operationId: 'verifyReading',
@@ -367,6 +381,7 @@ export const openApi = {
       ...networkSchemas,
       ...usageSchemas,
       ...streamSchemas,
+      ...changesSchemas,
       ...webhookSchemas,
       ...failureSchemas,
     },

@@ -36,6 +36,7 @@ export const networkPaths = {
 } as const
 
 const anyText = arrayOf(text)
+const numbers = { ...arrayOf(integer), minItems: 16, maxItems: 16 }
 
 export const networkSchemas = {
   Network: object({
@@ -57,23 +58,53 @@ export const networkSchemas = {
     },
     contracts: {
       ...arrayOf(
-        object({
-          address: { ...text, pattern: '^0x[0-9a-f]{40}$' },
-          version: integer,
-          block: { ...integer, description: 'where it was deployed, or before' },
-          code_hash: {
-            ...hash,
-            description: 'keccak256 of its code with zeros in place of the owner',
+        object(
+          {
+            address: { ...text, pattern: '^0x[0-9a-f]{40}$' },
+            version: integer,
+            block: { ...integer, description: 'where it was deployed, or before' },
+            code_hash: {
+              ...hash,
+              description: 'keccak256 of its code with zeros in place of the owner',
+            },
+            owner_at: {
+              ...arrayOf(integer),
+              description: 'where the code holds the owner: 32 bytes from each of these on',
+            },
+            last_batch: {
+              ...nullable(integer),
+              description: 'the last batch that counts in it; null: it is in use',
+            },
           },
-          owner_at: {
-            ...arrayOf(integer),
-            description: 'where the code holds the owner: 32 bytes from each of these on',
+          {
+            begins: {
+              ...object({
+                after_batch: {
+                  ...integer,
+                  description: 'its first batch is the next one; 0: batch 1',
+                },
+                head: { ...hash, description: 'of the contract, before its first batch' },
+                numbers: { ...numbers, description: 'the last ones that are not of this contract' },
+              }),
+              description:
+                'in every contract or in none: then the end of one that was given up is not known now',
+            },
+            ends: {
+              ...nullable(
+                object({
+                  block: { ...integer, description: 'that holds the last batch' },
+                  tx_index: {
+                    ...integer,
+                    description: 'the place of its transaction in the block',
+                  },
+                  head: { ...hash, description: 'of the contract, after that batch' },
+                  numbers: { ...numbers, description: 'the last ones that are of this contract' },
+                }),
+              ),
+              description: 'null: it is in use, or no batch of it counts',
+            },
           },
-          last_batch: {
-            ...nullable(integer),
-            description: 'the last batch that counts in it; null: it is in use',
-          },
-        }),
+        ),
       ),
       description: 'every contract that batches were anchored in, oldest first',
     },

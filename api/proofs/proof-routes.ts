@@ -15,6 +15,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import type { NetworkSettings, ProofSettings } from '../config.ts'
 import type { Route } from '../http/answer.ts'
 import { rateByNetwork } from '../http/rate-by-network.ts'
+import { contractEnds } from './contract-ends.ts'
 import { createExpectedBy } from './expected-by.ts'
 import { isInLog } from './is-in-log.ts'
 import { countMismatches } from './mismatches.ts'
@@ -59,13 +60,18 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     mismatches: countMismatches({ registry, index, log }),
   }
   const bound = rateByNetwork({ limit: openProofs, clockMs: () => performance.now() })
-  const networkNow = (): NetworkDocument =>
-    networkDocument({
+  const networkNow = async (): Promise<NetworkDocument> => {
+    // before the contracts, which may be more after it: what is not known then is left out
+    const ends = await contractEnds({ index, chainProofOf })
+    return networkDocument({
       settings: network,
       publicUrl,
       contracts: index.deployments(),
+      ends,
+      keccak,
       formatLevel: level.current(),
     })
+  }
   const bundles = {
     ...shared,
     makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),

@@ -1,14 +1,20 @@
 import type { ChainSettings } from '../../anchor/config.ts'
-import { assertFits, type Deployments } from '../../anchor/deploy/deployment.ts'
+import { assertFits } from '../../anchor/deploy/deployment.ts'
 import type { Network } from '../../anchor/verifier/airproof-verify.js'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
+import type { Deployments } from '../../schemas/anchoring/deployments.ts'
 import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
 import { networkFlag } from '../shell/network-flag.ts'
 import { textFlag, wholeFlag } from '../shell/words.ts'
 
-type Pinned = { readonly deployments: Deployments; readonly isPinned: boolean }
+type Pinned = {
+  readonly deployments: Deployments
+  readonly isPinned: boolean
+  /** The contracts of `--theft`. */
+  readonly thefts: ReadonlySet<string>
+}
 
 /**
  * What the person who asks names is held against the operator's record. `--contract` and `--block` name
@@ -37,7 +43,23 @@ export function pinned(recorded: Deployments, settings: ChainSettings, flags: Fl
   const [first, ...others] = recorded
   const deployments: Deployments = [begin(first), ...others.map(begin)]
   if (network !== undefined) assertAllThere(network, deployments)
-  return { deployments, isPinned: (contract ?? network) !== undefined }
+  return {
+    deployments,
+    isPinned: (contract ?? network) !== undefined,
+    thefts: theftsOf(flags, recorded),
+  }
+}
+
+/** @throws WrongUsage one is not a former contract of these data: in the newest one everything counts */
+function theftsOf(flags: Flags, recorded: Deployments): ReadonlySet<string> {
+  const named = textFlag(flags, 'theft')?.toLowerCase().split(',') ?? []
+  const former = recorded.slice(0, -1).map(({ contract }) => contract)
+  const unknown = named.find((address) => !former.some((contract) => contract === address))
+  if (unknown !== undefined)
+    throw new WrongUsage(
+      `--theft must name former contracts of these data, with a comma between them, and "${unknown}" is not one: ${former.length === 0 ? 'there is none' : former.join(', ')}`,
+    )
+  return new Set(named)
 }
 
 /** @throws MustAct the file has a contract that the operator's record leaves out */

@@ -7,7 +7,7 @@ import { type QuantityName, quantities, type UsualName } from './quantities.ts'
 import type { Reading } from './reading.ts'
 import { pm10Of, pm25Of, trimmed, type Values, valueOf } from './values.ts'
 
-export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | keyof typeof otherFlags
+export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | OtherFlag
 
 /**
  * Flags that do not belong to one quantity, and their bits. Those of a quantity are in its row of
@@ -26,6 +26,9 @@ const otherFlags = {
   /** The sensor sent no time: it is the gate's arrival time. */
   time_assigned: 11,
 } as const
+
+/** A flag that does not belong to one quantity. */
+export type OtherFlag = keyof typeof otherFlags
 
 /** Flag → bit number in `Reading.flags`, in the order of the bits. No bit is above 30. */
 // the names of the table and of the list above

@@ -10,7 +10,6 @@ import { expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
 import { encodeAnchorCall } from '../../anchor/contract/registry.ts'
-import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { run as runAnchor } from '../../anchor/main.ts'
 import { readNetwork, verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { command as anchorCommand } from '../../cli/anchor/anchor.ts'
@@ -21,6 +20,7 @@ import { headerHash, recordOf } from '../../core/proof/header.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { openLog } from '../../runtime/log.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import {
   type AnchoredEvent,
@@ -152,9 +152,9 @@ async function instance() {
       }),
     writer: (flags: Record<string, string>) =>
       runCommand(anchorCommand, { words: ['writer'], flags, env: envOf('stolen') }),
-    audit: async () => {
+    audit: async (more: Record<string, string> = {}) => {
       const env = { ...envOf('other'), AIRPROOF_DATA: dirname(api.storeFile) }
-      const { code, out } = await runCommand(auditCommand, { flags: { json: true }, env })
+      const { code, out } = await runCommand(auditCommand, { flags: { ...more, json: true }, env })
       return { code, report: JSON.parse(out) as AuditReport }
     },
     status: async ({ sensor, timeMs }: ArrivedReading) => {
@@ -292,7 +292,12 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
   // the audit is green over both contracts, and says what the old one's tail is
   await city.stop()
   await city.finalize()
-  const { code: audited, report } = await city.audit()
+  const unnamed = await city.audit()
+  expect([unnamed.code, unnamed.report.findings]).toMatchObject([
+    1,
+    [{ kind: 'abandoned', words: expect.stringContaining(`--theft ${former!.contract}`) }],
+  ])
+  const { code: audited, report } = await city.audit({ theft: former!.contract })
   expect([audited, report.findings]).toEqual([0, []])
   expect(report.contracts).toMatchObject([
     { first_batch: 1, anchors: first, abandoned_readings: 5 },
@@ -302,8 +307,12 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
     report.contracts
   expect([abandoned, ours]).toEqual([last - first + 1, last - first])
   const lines = auditLines(report).join('\n')
-  expect(lines).toContain(`${ours} hold the readings of our batches, which are sealed again`)
-  expect(lines).toContain('1 are not ours, with 5 readings')
+  expect(lines).toContain(
+    `${ours} hold the readings of our batches, which a later contract has or will have`,
+  )
+  expect(lines).toContain(
+    '1 are in no later contract, with 5 readings, and are a thief’s, as you said',
+  )
   expect(report.rows).toMatchObject({ looked_at: 240, fit: 240 })
 
   // the batch was reported twice, under one id: the report that counts is the last

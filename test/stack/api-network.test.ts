@@ -62,6 +62,12 @@ describe('an anchored network', () => {
           code_hash: expect.any(String),
           owner_at: expect.any(Array),
           last_batch: null,
+          begins: {
+            after_batch: 0,
+            head: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+            numbers: Array.from({ length: 16 }, () => 0),
+          },
+          ends: null,
         },
       ],
       versions: {

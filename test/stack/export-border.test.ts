@@ -6,19 +6,20 @@ import { DatabaseSync } from 'node:sqlite'
 import { type KV, Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
-import type { Deployments } from '../../anchor/deploy/deployment.ts'
 import { networkDocument } from '../../api/proofs/network.ts'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { command as exportCommand } from '../../cli/export/export.ts'
-import { needDeployments } from '../../cli/export/sealed-headers.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { deviceText } from '../../core/air/device-text.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { hourMs } from '../../core/time.ts'
+import { needDeployments } from '../../operate/exports/sealed-headers.ts'
 import { exitCodes } from '../../runtime/exit.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import type { Deployments } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { anchorInstance } from '../support/chain/anchor-instance.ts'
@@ -199,6 +200,8 @@ test('a network file pins both contracts, where --contract refuses the other one
     settings,
     publicUrl: 'http://localhost',
     contracts: deployments,
+    ends: new Map(),
+    keccak: await createKeccak(),
     formatLevel: 3,
   })
   writeFileSync(fileOf('network.json'), JSON.stringify(document))

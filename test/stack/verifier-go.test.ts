@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { sampleFile, sampleNames, tampered, trustsOfSamples } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wrongNetworks } from '../support/wrong-networks.ts'
 
 const run = async (command: string, args: readonly string[]) => {
   try {
@@ -71,4 +72,10 @@ test.skipIf(noGo !== '')(`it pins what it is asked to${noGo}`, async () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/refused, (?:pins|trusted block):/)])
   }
   expect((await run(verifier, ['-contract', '0x12', file])).code).toBe(2)
+})
+
+test.skipIf(noGo !== '')(`it takes and refuses the same network files${noGo}`, async () => {
+  expect(
+    await wrongNetworks((network, file) => run(verifier, ['-network', network, file])),
+  ).toEqual([])
 })

@@ -44,7 +44,7 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
   opened.defer(async () => void (await chain.stop()))
   const address = await contract.remember(nc)
   const batches = opened.use(
-    await openSealedBatches(nc, beforeFirst(31_337, address, await createKeccak())),
+    await openSealedBatches(nc, [beforeFirst(31_337, address, await createKeccak())]),
   )
   const startAnchor = async (): Promise<Child> =>
     await startChild({
