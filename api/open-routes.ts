@@ -19,7 +19,7 @@ import { createReadingTexts } from './live/reading-json.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
 import type { Live } from './open-live.ts'
-import { docsPage, openApiDocument } from './openapi/docs.ts'
+import { documentRoutes } from './openapi/docs.ts'
 import { documented } from './openapi/documented.ts'
 import { rootPointer } from './openapi/root.ts'
 import { watchBatchIndex } from './proofs/batch-index-watch.ts'
@@ -108,8 +108,7 @@ export async function openRoutes(
     ...webhooks.routes,
     admission.usage,
     rootPointer(),
-    openApiDocument(),
-    docsPage(),
+    ...documentRoutes(),
   ])
   return { routes, hub }
 }

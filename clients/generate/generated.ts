@@ -1,13 +1,13 @@
 /** The files of the clients that are made, each with its text; tests compare them with what is there. */
 import { readFile } from 'node:fs/promises'
-import { openApi } from '../../api/openapi/document.ts'
+import { served as document } from '../../api/openapi/served.ts'
 import { pythonClient } from './python.ts'
 import type { OpenApi } from './shape.ts'
 
 const at = (path: string): URL => new URL(`../../${path}`, import.meta.url)
 
 /** As it is served. */
-export const served: OpenApi = JSON.parse(JSON.stringify(openApi))
+export const served: OpenApi = JSON.parse(JSON.stringify(document))
 
 /** Ours, and where a client takes it along: it works without this repository. */
 const taken = [

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { served as document } from '../../api/openapi/served.ts'
 import { served, typescriptFile } from '../../clients/generate/generated.ts'
 import { openApiTools, typescriptTypes } from '../../clients/generate/typescript.ts'
 import { seqOf } from '../../core/air/reading.ts'
@@ -163,6 +164,10 @@ test('the Python package gives a sensor-year as a DataFrame, equal to the rows o
     verified: [sensor, true, expect.any(Number)],
     kept: true,
     changed: 'format',
+    // the one of the log, and then what the first stream gave
+    changes: [1],
+    current: [0],
+    async_changes: [2],
     stream: [
       ['reading', 1],
       ['reading', 2],
@@ -202,7 +207,23 @@ test('the Python package is typed: mypy --strict finds nothing', { timeout: time
   const checked = { env: { ...env, ...paths }, timeoutMs }
   expect(await runTool(python, [...args, '-p', 'airproof'], checked)).toContain('Success')
   expect(await runTool(python, [...args, program], checked)).toContain('Success')
+  const samples = join(folder.path, 'samples')
+  await mkdir(samples)
+  const written = await writeSamples('Python', samples, '.py')
+  expect(await runTool(python, [...args, ...written], checked)).toContain('Success')
 })
+
+/** The samples of the document in one language, each as a file of its own. */
+async function writeSamples(label: string, into: string, ending: string): Promise<string[]> {
+  const files = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId, 'x-codeSamples': samples }) => ({
+      file: join(into, `sample_${operationId}${ending}`),
+      text: samples.find((one) => one.label === label)?.source ?? '',
+    })),
+  )
+  await Promise.all(files.map(({ file, text }) => writeFile(file, text)))
+  return files.map(({ file }) => file)
+}
 
 test('the types for TypeScript are as openapi-typescript makes them from the document', {
   timeout: timeoutMs,
@@ -258,9 +279,10 @@ test('the TypeScript package, packed, gives the same year', { timeout: timeoutMs
     types: ['node'],
     skipLibCheck: true,
   }
+  const samples = await writeSamples('TypeScript', home, '.mts')
   await writeFile(
     join(home, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['program.mts'] }),
+    JSON.stringify({ compilerOptions, files: ['program.mts', ...samples] }),
   )
   // the TypeScript that most programs have
   const compiler = join(tools.folder, 'node_modules/typescript/bin/tsc')
@@ -279,6 +301,7 @@ test('the TypeScript package, packed, gives the same year', { timeout: timeoutMs
     refused: [404, 'sensor_not_found'],
     verified: [true, sensor, true],
     pinned: false,
+    changes: [expect.any(Number), 0],
     stream: [
       ['reading', expect.any(Number)],
       ['reading', expect.any(Number)],

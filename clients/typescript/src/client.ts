@@ -37,6 +37,17 @@ export type Airproof = {
     webhook: string,
     filter?: Filter<'listDeliveries'>,
   ) => Pages<Schemas['DeliveriesPage']['deliveries'][number]>
+  /**
+   * Pages of what was accepted since `after`, until you have everything. Keep `next_cursor` of each
+   * page together with its readings: `changes(kept)` goes on from there tomorrow, and
+   * `stream({}, { lastEventId: kept })` at once. Without `after` it begins with what is accepted from
+   * now on; with `start` with the oldest that the log holds. A page whose `gap` is not null passed
+   * something over, and says where that is.
+   */
+  readonly changes: (
+    after?: string,
+    filter?: Pick<Query<'listChanges'>, 'sensor_id' | 'area' | 'index'>,
+  ) => AsyncIterable<Schemas['ChangesPage']>
   /** What happens, as it happens. After a connection that broke it goes on where it was. */
   readonly stream: (
     filter?: Omit<Query<'stream'>, 'last_event_id' | 'token'>,
@@ -58,6 +69,7 @@ export type Airproof = {
 type Given = Readonly<Record<string, string | number | boolean | undefined>>
 
 const mostInPage = 1_000
+const mostChanges = 5_000
 
 export function airproof({ url, key, retry = {}, fetch: given }: Settings): Airproof {
   // as a function of its own: a browser's fetch must not be called as a method
@@ -108,6 +120,16 @@ export function airproof({ url, key, retry = {}, fetch: given }: Settings): Airp
         filter,
         ({ deliveries }: Schemas['DeliveriesPage']) => deliveries,
       ),
+    changes: async function* (after, filter = {}) {
+      let next = after
+      for (;;) {
+        const query = { ...filter, after: next, limit: mostChanges }
+        const page: Schemas['ChangesPage'] = JSON.parse(await read('/v1/changes', query))
+        yield page
+        if (!page.more) return
+        next = page.next_cursor
+      }
+    },
     stream: (filter = {}, { lastEventId, signal = new AbortController().signal } = {}) =>
       eventsOf({
         fetch,

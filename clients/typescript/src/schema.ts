@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Sensors by id, with their status
-         * @description Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since` and `format` need it.
+         * @description Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it.
          */
         readonly get: operations["listSensors"];
         readonly put?: never;
@@ -96,6 +96,26 @@ export interface paths {
          * @description Without `shape` a reading has everything that both shapes have. `format` wins over Accept. CSV has all columns and takes no `shape`.
          */
         readonly get: operations["listReadings"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/changes": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What was accepted since a cursor, in the order of acceptance, late readings included
+         * @description Each reading is on one page, once. Send next_cursor back as `after`; it is there on an empty page too, and is also an id for /v1/stream. An empty page stays the same until something is accepted: with its ETag it is 304, which does not count.
+         */
+        readonly get: operations["listChanges"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -767,6 +787,8 @@ export interface components {
             readonly beyond_index?: boolean;
             /** @description flags about the values */
             readonly quality?: readonly string[];
+            /** @description of the worst of the flags */
+            readonly quality_level?: ("good" | "suspect" | "fail") | null;
             /** @description µg/m³ */
             readonly pm25?: number | null;
             /** @description µg/m³ */
@@ -837,6 +859,8 @@ export interface components {
             readonly beyond_index?: boolean;
             /** @description flags about the values */
             readonly quality?: readonly string[];
+            /** @description of the worst of the flags */
+            readonly quality_level?: ("good" | "suspect" | "fail") | null;
             /** @description µg/m³ */
             readonly pm25?: number | null;
             /** @description µg/m³ */
@@ -1081,6 +1105,11 @@ export interface components {
             readonly beyond_index: boolean;
             /** @description flags about the values */
             readonly quality: readonly string[];
+            /**
+             * @description of the worst of the flags
+             * @enum {string}
+             */
+            readonly quality_level: "good" | "suspect" | "fail";
             readonly blockchain: components["schemas"]["Blockchain"];
             /** @description of the transaction that anchors its batch */
             readonly blockchain_tx: string | null;
@@ -1186,6 +1215,8 @@ export interface components {
             readonly readings: readonly components["schemas"]["Reading"][];
             /** @description if one sensor was requested */
             readonly sensor_id?: string;
+            /** @description by `quality`, if it was given */
+            readonly left_out?: number;
         };
         readonly FlatReadingsPage: {
             /** @constant */
@@ -1196,6 +1227,8 @@ export interface components {
             readonly readings: readonly components["schemas"]["FlatReading"][];
             /** @description if one sensor was requested */
             readonly sensor_id?: string;
+            /** @description by `quality`, if it was given */
+            readonly left_out?: number;
         };
         readonly NestedReadingsPage: {
             /** @constant */
@@ -1206,6 +1239,8 @@ export interface components {
             readonly readings: readonly components["schemas"]["NestedReading"][];
             /** @description if one sensor was requested */
             readonly sensor_id?: string;
+            /** @description by `quality`, if it was given */
+            readonly left_out?: number;
         };
         readonly ReadingsGeoJson: {
             /** @constant */
@@ -1522,6 +1557,26 @@ export interface components {
                 readonly owner_at: readonly number[];
                 /** @description the last batch that counts in it; null: it is in use */
                 readonly last_batch: number | null;
+                /** @description in every contract or in none: then the end of one that was given up is not known now */
+                readonly begins?: {
+                    /** @description its first batch is the next one; 0: batch 1 */
+                    readonly after_batch: number;
+                    /** @description of the contract, before its first batch */
+                    readonly head: string;
+                    /** @description the last ones that are not of this contract */
+                    readonly numbers: readonly number[];
+                };
+                /** @description null: it is in use, or no batch of it counts */
+                readonly ends?: {
+                    /** @description that holds the last batch */
+                    readonly block: number;
+                    /** @description the place of its transaction in the block */
+                    readonly tx_index: number;
+                    /** @description of the contract, after that batch */
+                    readonly head: string;
+                    /** @description the last ones that are of this contract */
+                    readonly numbers: readonly number[];
+                } | null;
             }[];
             readonly versions: {
                 readonly api: readonly string[];
@@ -1593,6 +1648,57 @@ export interface components {
              * @description until when a stream can be opened; an open one goes on
              */
             readonly expires_at: string;
+        };
+        readonly ChangesPage: {
+            /** @constant */
+            readonly status: "success";
+            readonly count: number;
+            /** @description the place after this page: `after` of the next request */
+            readonly next_cursor: string;
+            /** @description the log has more already; false: you have everything */
+            readonly more: boolean;
+            /** @description what was passed over; null: nothing */
+            readonly gap: components["schemas"]["Gap"] | null;
+            readonly readings: readonly components["schemas"]["Reading"][];
+        };
+        readonly FlatChangesPage: {
+            /** @constant */
+            readonly status: "success";
+            readonly count: number;
+            /** @description the place after this page: `after` of the next request */
+            readonly next_cursor: string;
+            /** @description the log has more already; false: you have everything */
+            readonly more: boolean;
+            /** @description what was passed over; null: nothing */
+            readonly gap: components["schemas"]["Gap"] | null;
+            readonly readings: readonly components["schemas"]["FlatReading"][];
+        };
+        readonly NestedChangesPage: {
+            /** @constant */
+            readonly status: "success";
+            readonly count: number;
+            /** @description the place after this page: `after` of the next request */
+            readonly next_cursor: string;
+            /** @description the log has more already; false: you have everything */
+            readonly more: boolean;
+            /** @description what was passed over; null: nothing */
+            readonly gap: components["schemas"]["Gap"] | null;
+            readonly readings: readonly components["schemas"]["NestedReading"][];
+        };
+        /** @description readings that the log does not hold any more */
+        readonly Gap: {
+            /**
+             * Format: date-time
+             * @description when the earliest of them was measured; null: not known
+             */
+            readonly from: string | null;
+            /**
+             * Format: date-time
+             * @description all of them were measured before it
+             */
+            readonly to: string | null;
+            /** @description where they can be downloaded; null: nowhere */
+            readonly archive: string | null;
         };
         /** @enum {string} */
         readonly AttemptError: "status" | "dns" | "blocked_address" | "connect" | "connect_timeout" | "tls" | "timeout" | "protocol" | "closed" | "secret" | "url" | "cancelled";
@@ -1936,6 +2042,11 @@ export interface components {
                 readonly aqi_threshold?: number;
             };
         };
+        /**
+         * @example {
+         *       "description": "our alarm"
+         *     }
+         */
         readonly WebhookPatch: {
             readonly url?: string;
             /** Format: plain-text */
@@ -1950,13 +2061,28 @@ export interface components {
             } | null;
             readonly active?: boolean;
         };
+        /**
+         * @example {
+         *       "overlap_seconds": 3600
+         *     }
+         */
         readonly Rotation: {
             readonly overlap_seconds?: number;
         };
+        /**
+         * @example {
+         *       "event": "aqi.high"
+         *     }
+         */
         readonly TestRequest: {
             /** @enum {unknown} */
             readonly event?: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored";
         };
+        /**
+         * @example {
+         *       "since": "2026-01-31T00:00:00Z"
+         *     }
+         */
         readonly Recovery: {
             readonly since: string;
         };
@@ -1997,6 +2123,13 @@ export interface components {
                 readonly previous_aqi: number | null;
                 /** @description leaf */
                 readonly hash: string;
+                /** @description flags about the values */
+                readonly quality: readonly string[];
+                /**
+                 * @description of the worst of the flags
+                 * @enum {string}
+                 */
+                readonly quality_level: "good" | "suspect" | "fail";
             };
         };
         /** Body of aqi.critical */
@@ -2036,6 +2169,13 @@ export interface components {
                 readonly previous_aqi: number | null;
                 /** @description leaf */
                 readonly hash: string;
+                /** @description flags about the values */
+                readonly quality: readonly string[];
+                /**
+                 * @description of the worst of the flags
+                 * @enum {string}
+                 */
+                readonly quality_level: "good" | "suspect" | "fail";
             };
         };
         /** Body of sensor.offline */
@@ -2107,6 +2247,13 @@ export interface components {
                 };
                 /** @description leaf */
                 readonly hash: string;
+                /** @description flags about the values */
+                readonly quality: readonly string[];
+                /**
+                 * @description of the worst of the flags
+                 * @enum {string}
+                 */
+                readonly quality_level: "good" | "suspect" | "fail";
             };
         };
         /** Body of reading.anchored */
@@ -2157,7 +2304,7 @@ export interface components {
             /** @constant */
             readonly status: "error";
             readonly error: {
-                /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
+                /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
                 readonly code: string;
                 /** @description for people: what is wrong and what to do */
                 readonly message: string;
@@ -2177,7 +2324,7 @@ export interface components {
             readonly status: number;
             /** @description for people: what is wrong and what to do */
             readonly detail: string;
-            /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
+            /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
             readonly code: string;
             readonly details: components["schemas"]["ErrorDetails"];
             /**
@@ -2223,7 +2370,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request is wrong. `bad_request`: the bytes are not an HTTP request with a `Host` header. `bad_encoding`: the address is not percent-encoded UTF-8. `bad_parameter`: a parameter has a wrong value, is missing, or does not go with another one. `unknown_parameter`: a parameter that this address does not have; `details.known` lists those it has. `repeated_parameter`: a parameter is given more than once. `bad_idempotency_key`: the header `Idempotency-Key` is empty, too long or has spaces. `not_json`: the body is not a JSON object. `invalid_body`: fields of the body are wrong; `details.fields` lists all of them. `account_needed`: the dashboard’s own key must name the account that it acts for. */
+        /** @description The request is wrong. `bad_request`: the bytes are not an HTTP request with a `Host` header. `bad_encoding`: the address is not percent-encoded UTF-8. `bad_parameter`: a parameter has a wrong value, is missing, or does not go with another one. `unknown_parameter`: a parameter that this address does not have; `details.known` lists those it has. `repeated_parameter`: a parameter is given more than once. `bad_cursor`: the cursor of `after` is refused; `details.reason`: `malformed`, `other_network` or `future` (the log does not have it yet: it was put back to an older state). `bad_idempotency_key`: the header `Idempotency-Key` is empty, too long or has spaces. `not_json`: the body is not a JSON object. `invalid_body`: fields of the body are wrong; `details.fields` lists all of them. `account_needed`: the dashboard’s own key must name the account that it acts for. */
         readonly 400: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2385,7 +2532,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A service that is needed is away: try again after Retry-After. `history_unavailable`: the database is away; live answers still work. `keys_unknown`: which keys are revoked is not known right now. `quota_unknown`: the use of the account’s quota is not known right now. `stream_unavailable`: the stream cannot be opened yet. `overloaded`: too many requests wait, or too many streams are open. `took_too_long`: the answer was not made in time: ask for less, or try again. `proofs_unavailable`: the proofs cannot be read right now. `webhooks_unavailable`: webhooks cannot be read or written right now. `deliveries_unavailable`: the process that delivers does not answer right now. `webhook_busy`: other requests keep changing the webhook. */
+        /** @description A service that is needed is away: try again after Retry-After. `history_unavailable`: the database is away; live answers still work. `keys_unknown`: which keys are revoked is not known right now. `quota_unknown`: the use of the account’s quota is not known right now. `log_unavailable`: the log of readings cannot be read right now. `stream_unavailable`: the stream cannot be opened yet. `overloaded`: too many requests wait, or too many streams are open. `took_too_long`: the answer was not made in time: ask for less, or try again. `proofs_unavailable`: the proofs cannot be read right now. `webhooks_unavailable`: webhooks cannot be read or written right now. `deliveries_unavailable`: the process that delivers does not answer right now. `webhook_busy`: other requests keep changing the webhook. */
         readonly 503: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2461,6 +2608,16 @@ export interface components {
          * @example true
          */
         readonly "Idempotent-Replayed": "true";
+        /**
+         * @description whether the log has more already, as `more` in JSON
+         * @example false
+         */
+        readonly "Airproof-More": "true" | "false";
+        /**
+         * @description from/to of the readings that the log does not hold any more, as `gap` in JSON; absent: nothing is missing; `..`: not known
+         * @example 2026-01-30T08:00:00.000Z/2026-01-31T08:00:00.000Z
+         */
+        readonly "Airproof-Gap": string;
         /**
          * @description names this answer: sent back as If-None-Match it is 304 until it changes
          * @example "mJ8c1xq2"
@@ -2558,6 +2715,8 @@ export interface operations {
                 readonly modified_since?: string;
                 /** @description wins over Accept */
                 readonly format?: "json" | "csv" | "ndjson" | "geojson";
+                /** @description good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null */
+                readonly quality?: "good" | "suspect" | "all";
             };
             readonly header?: never;
             readonly path?: never;
@@ -2743,6 +2902,8 @@ export interface operations {
                 readonly index?: "us" | "eu";
                 /** @description by time: newest first, or oldest first; a cursor goes on in its own order only */
                 readonly order?: "desc" | "asc";
+                /** @description good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null */
+                readonly quality?: "good" | "suspect" | "all";
             };
             readonly header?: never;
             readonly path?: never;
@@ -2765,6 +2926,81 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ReadingsPage"] | components["schemas"]["FlatReadingsPage"] | components["schemas"]["NestedReadingsPage"];
+                    readonly "text/csv": string;
+                    readonly "application/x-ndjson": string;
+                    readonly "application/geo+json": components["schemas"]["ReadingsGeoJson"];
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
+    readonly listChanges: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description next_cursor of an earlier answer, the id of an event of the stream, or start: the oldest that the log holds; from now on unless given
+                 * @example start
+                 */
+                readonly after?: string;
+                /** @description at most this many, 1 to 5000; 1000 unless given */
+                readonly limit?: number;
+                /**
+                 * @description of this sensor only; the id or its short form
+                 * @example NGR-LOS-IKJ-017
+                 */
+                readonly sensor_id?: string;
+                /**
+                 * @description name, code or slug of an area in any case, or the network’s name; 404 if there is no such area; of a reading it is the area where its sensor was then
+                 * @example Ikeja
+                 */
+                readonly area?: string;
+                /** @description only the fields of that shape; not with CSV */
+                readonly shape?: "flat" | "nested";
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv" | "ndjson" | "geojson";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
+                readonly index?: "us" | "eu";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description a page of readings in the requested shape */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly Link: components["headers"]["Link"];
+                    readonly "Airproof-More": components["headers"]["Airproof-More"];
+                    readonly "Airproof-Gap": components["headers"]["Airproof-Gap"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangesPage"] | components["schemas"]["FlatChangesPage"] | components["schemas"]["NestedChangesPage"];
                     readonly "text/csv": string;
                     readonly "application/x-ndjson": string;
                     readonly "application/geo+json": components["schemas"]["ReadingsGeoJson"];

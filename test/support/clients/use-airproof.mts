@@ -43,6 +43,15 @@ const bundle = await air.api.GET('/v1/readings/{sensor_id}/proof', {
 })
 told['pinned'] = (await verifyBundle(bundle.data, { network: other, chainId: 1 })).ok
 
+const changed: number[] = []
+let kept = 'start'
+for await (const page of air.changes(kept)) {
+  changed.push(page.readings.length)
+  kept = page.next_cursor
+}
+for await (const page of air.changes(kept)) changed.push(page.readings.length)
+told['changes'] = changed
+
 const seen: unknown[] = []
 console.error('next')
 for await (const event of air.stream({ sensor_id: sensor })) {

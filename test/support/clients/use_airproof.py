@@ -39,6 +39,9 @@ with Client(url, key) as air:
         verify_bundle(proof.bundle.replace(b'"pm25":', b'"pm25": ', 1))
     except Refused as refused:
         told['changed'] = refused.check
+    pages = list(air.changes('start'))
+    told['changes'] = [len(page['readings']) for page in pages]
+    told['current'] = [len(page['readings']) for page in air.changes(pages[-1]['next_cursor'])]
     seen: list[object] = []
     print('next', file=sys.stderr, flush=True)
     for event in air.stream(sensor_id=sensor):
@@ -54,6 +57,8 @@ async def later() -> None:
         rows = await air.readings(
             sensor_id=sensor, start_time=start, end_time=month, order='asc').to_pandas()
         told['month'] = digest(rows)
+        told['async_changes'] = [
+            len(page['readings']) async for page in air.changes(pages[-1]['next_cursor'])]
         seen: list[object] = []
         print('next', file=sys.stderr, flush=True)
         async for event in air.stream(sensor_id=sensor):

@@ -13,13 +13,14 @@ import httpx
 
 from ._call import Call
 from ._errors import ApiError, Disconnected
-from ._generated import AsyncOperations, Operations
+from ._generated import AsyncOperations, ChangesPage, ListChangesQuery, Operations
 from ._retry import Retry, backoff
 from ._stream import MOMENTARY, SILENCE_SECONDS, EventReader, StreamEvent
 from ._verify import Proof, network_file, verify_bundle
 
 T = TypeVar('T')
 VERSION = '0.1.0'
+MOST_CHANGES = 5_000
 
 
 class StreamQuery(TypedDict, total=False):
@@ -28,6 +29,18 @@ class StreamQuery(TypedDict, total=False):
     sensor_id: str
     area: str
     bbox: str
+
+
+class ChangesQuery(TypedDict, total=False):
+    """What changes are of."""
+
+    sensor_id: str
+    area: str
+
+
+def _after(after: str | None, query: ChangesQuery) -> ListChangesQuery:
+    begun = {} if after is None else {'after': after}
+    return cast(ListChangesQuery, {**query, **begun, 'limit': MOST_CHANGES})
 
 
 def _settings(key: str | None, timeout: float) -> dict[str, Any]:
@@ -121,6 +134,22 @@ class Client(Operations):
         bundle = self._send(_proof_call(sensor_id, timestamp)).content
         return verify_bundle(bundle, network=network, block_hash=block_hash)
 
+    def changes(
+        self, after: str | None = None, **query: Unpack[ChangesQuery],
+    ) -> Iterator[ChangesPage]:
+        """Pages of what was accepted since `after`, until you have everything.
+
+        Keep `next_cursor` of each page together with its readings: `changes(kept)` goes on from
+        there tomorrow, and `stream(kept)` at once. Without `after` it begins with what is accepted
+        from now on; with `start` with the oldest that the log holds. A page whose `gap` is not None
+        passed something over, and says where that is.
+        """
+        more = True
+        while more:
+            page = cast(ChangesPage, self.list_changes(**_after(after, query)))
+            yield page
+            after, more = page['next_cursor'], page['more']
+
     def stream(
         self, last_event_id: str | None = None, **query: Unpack[StreamQuery],
     ) -> Iterator[StreamEvent]:
@@ -211,6 +240,22 @@ class AsyncClient(AsyncOperations):
             network = network_file((await self._send(Call('GET', '/v1/network'))).content)
         bundle = (await self._send(_proof_call(sensor_id, timestamp))).content
         return verify_bundle(bundle, network=network, block_hash=block_hash)
+
+    async def changes(
+        self, after: str | None = None, **query: Unpack[ChangesQuery],
+    ) -> AsyncIterator[ChangesPage]:
+        """Pages of what was accepted since `after`, until you have everything.
+
+        Keep `next_cursor` of each page together with its readings: `changes(kept)` goes on from
+        there tomorrow, and `stream(kept)` at once. Without `after` it begins with what is accepted
+        from now on; with `start` with the oldest that the log holds. A page whose `gap` is not None
+        passed something over, and says where that is.
+        """
+        more = True
+        while more:
+            page = cast(ChangesPage, await self.list_changes(**_after(after, query)))
+            yield page
+            after, more = page['next_cursor'], page['more']
 
     async def stream(
         self, last_event_id: str | None = None, **query: Unpack[StreamQuery],

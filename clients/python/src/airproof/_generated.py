@@ -41,6 +41,8 @@ class Sensor(TypedDict):
     beyond_index: NotRequired[bool]
     quality: NotRequired[list[str]]
     """flags about the values"""
+    quality_level: NotRequired[Literal['good', 'suspect', 'fail'] | None]
+    """of the worst of the flags"""
     pm25: NotRequired[float | None]
     """µg/m³"""
     pm10: NotRequired[float | None]
@@ -106,6 +108,8 @@ class PickedSensor(TypedDict):
     beyond_index: NotRequired[bool]
     quality: NotRequired[list[str]]
     """flags about the values"""
+    quality_level: NotRequired[Literal['good', 'suspect', 'fail'] | None]
+    """of the worst of the flags"""
     pm25: NotRequired[float | None]
     """µg/m³"""
     pm10: NotRequired[float | None]
@@ -323,6 +327,8 @@ class Reading(TypedDict):
     """above the table of the index; that of the US EPA ends at 500"""
     quality: list[str]
     """flags about the values"""
+    quality_level: Literal['good', 'suspect', 'fail']
+    """of the worst of the flags"""
     blockchain: Blockchain
     blockchain_tx: str | None
     """of the transaction that anchors its batch"""
@@ -411,6 +417,8 @@ class ReadingsPage(TypedDict):
     readings: list[Reading]
     sensor_id: NotRequired[str]
     """if one sensor was requested"""
+    left_out: NotRequired[int]
+    """by `quality`, if it was given"""
 
 
 class FlatReadingsPage(TypedDict):
@@ -421,6 +429,8 @@ class FlatReadingsPage(TypedDict):
     readings: list[FlatReading]
     sensor_id: NotRequired[str]
     """if one sensor was requested"""
+    left_out: NotRequired[int]
+    """by `quality`, if it was given"""
 
 
 class NestedReadingsPage(TypedDict):
@@ -431,6 +441,8 @@ class NestedReadingsPage(TypedDict):
     readings: list[NestedReading]
     sensor_id: NotRequired[str]
     """if one sensor was requested"""
+    left_out: NotRequired[int]
+    """by `quality`, if it was given"""
 
 
 class ReadingsGeoJson(TypedDict):
@@ -750,6 +762,31 @@ class NetworkContracts(TypedDict):
     """where the code holds the owner: 32 bytes from each of these on"""
     last_batch: int | None
     """the last batch that counts in it; null: it is in use"""
+    begins: NotRequired[NetworkContractsBegins]
+    """in every contract or in none: then the end of one that was given up is not known now"""
+    ends: NotRequired[NetworkContractsEnds | None]
+    """null: it is in use, or no batch of it counts"""
+
+
+class NetworkContractsBegins(TypedDict):
+    """in every contract or in none: then the end of one that was given up is not known now"""
+    after_batch: int
+    """its first batch is the next one; 0: batch 1"""
+    head: str
+    """of the contract, before its first batch"""
+    numbers: list[int]
+    """the last ones that are not of this contract"""
+
+
+class NetworkContractsEnds(TypedDict):
+    block: int
+    """that holds the last batch"""
+    tx_index: int
+    """the place of its transaction in the block"""
+    head: str
+    """of the contract, after that batch"""
+    numbers: list[int]
+    """the last ones that are of this contract"""
 
 
 class NetworkVersions(TypedDict):
@@ -808,6 +845,49 @@ class StreamToken(TypedDict):
     """the stream with it, as a path on this server"""
     expires_at: str
     """until when a stream can be opened; an open one goes on"""
+
+
+class ChangesPage(TypedDict):
+    status: Literal['success']
+    count: int
+    next_cursor: str
+    """the place after this page: `after` of the next request"""
+    more: bool
+    """the log has more already; false: you have everything"""
+    gap: Gap | None
+    """what was passed over; null: nothing"""
+    readings: list[Reading]
+
+
+class FlatChangesPage(TypedDict):
+    status: Literal['success']
+    count: int
+    next_cursor: str
+    """the place after this page: `after` of the next request"""
+    more: bool
+    """the log has more already; false: you have everything"""
+    gap: Gap | None
+    """what was passed over; null: nothing"""
+    readings: list[FlatReading]
+
+
+class NestedChangesPage(TypedDict):
+    status: Literal['success']
+    count: int
+    next_cursor: str
+    """the place after this page: `after` of the next request"""
+    more: bool
+    """the log has more already; false: you have everything"""
+    gap: Gap | None
+    """what was passed over; null: nothing"""
+    readings: list[NestedReading]
+
+
+Gap = TypedDict('Gap', {
+    'from': "str | None",
+    'to': "str | None",
+    'archive': "str | None",
+})
 
 
 AttemptError: TypeAlias = "Literal['status', 'dns', 'blocked_address', 'connect', 'connect_timeout', 'tls', 'timeout', 'protocol', 'closed', 'secret', 'url', 'cancelled']"
@@ -1150,6 +1230,10 @@ class AqiHighPayloadData(TypedDict):
     previous_aqi: int | None
     hash: str
     """leaf"""
+    quality: list[str]
+    """flags about the values"""
+    quality_level: Literal['good', 'suspect', 'fail']
+    """of the worst of the flags"""
 
 
 class AqiHighPayloadDataMeasurements(TypedDict):
@@ -1191,6 +1275,10 @@ class AqiCriticalPayloadData(TypedDict):
     previous_aqi: int | None
     hash: str
     """leaf"""
+    quality: list[str]
+    """flags about the values"""
+    quality_level: Literal['good', 'suspect', 'fail']
+    """of the worst of the flags"""
 
 
 class AqiCriticalPayloadDataMeasurements(TypedDict):
@@ -1266,6 +1354,10 @@ class ReadingNewPayloadData(TypedDict):
     measurements: ReadingNewPayloadDataMeasurements
     hash: str
     """leaf"""
+    quality: list[str]
+    """flags about the values"""
+    quality_level: Literal['good', 'suspect', 'fail']
+    """of the worst of the flags"""
 
 
 class ReadingNewPayloadDataMeasurements(TypedDict):
@@ -1326,7 +1418,7 @@ class Error(TypedDict):
 
 class ErrorError(TypedDict):
     code: str
-    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
+    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
     message: str
     """for people: what is wrong and what to do"""
     details: ErrorDetails
@@ -1340,7 +1432,7 @@ class Problem(TypedDict):
     detail: str
     """for people: what is wrong and what to do"""
     code: str
-    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
+    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
     details: ErrorDetails
     request_id: str
     """as in the header X-Request-Id"""
@@ -1400,6 +1492,8 @@ class SensorsQuery(TypedDict, total=False):
     """only these sensors, between commas; at most 200, all in use"""
     modified_since: Time
     """only those whose latest reading arrived, or whose registry entry was written, at that time or later"""
+    quality: Literal['good', 'suspect', 'all']
+    """good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null"""
 
 
 class ListSensorsQuery(SensorsQuery, total=False):
@@ -1432,6 +1526,8 @@ class ReadingsQuery(TypedDict, total=False):
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
     order: Literal['desc', 'asc']
     """by time: newest first, or oldest first; a cursor goes on in its own order only"""
+    quality: Literal['good', 'suspect', 'all']
+    """good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null"""
 
 
 class ListReadingsQuery(ReadingsQuery, total=False):
@@ -1441,6 +1537,21 @@ class ListReadingsQuery(ReadingsQuery, total=False):
     """at most this many, 1 to 1000; 10 unless given"""
     cursor: str
     """next_cursor of the page before, with the same other parameters"""
+
+
+class ListChangesQuery(TypedDict, total=False):
+    after: str
+    """next_cursor of an earlier answer, the id of an event of the stream, or start: the oldest that the log holds; from now on unless given"""
+    limit: int
+    """at most this many, 1 to 5000; 1000 unless given"""
+    sensor_id: str
+    """of this sensor only; the id or its short form"""
+    area: str
+    """name, code or slug of an area in any case, or the network’s name; 404 if there is no such area; of a reading it is the area where its sensor was then"""
+    shape: Literal['flat', 'nested']
+    """only the fields of that shape; not with CSV"""
+    index: Literal['us', 'eu']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
 
 
 class VerifyReadingQuery(TypedDict, total=False):
@@ -1525,6 +1636,7 @@ TIMES = frozenset({
     'reset',
     'last_used_at',
     'expires_at',
+    'to',
     'at',
     'previous_secret_until',
     'created_at',
@@ -1548,7 +1660,7 @@ class Operations(Caller):
     def list_sensors(self, **query: Unpack[ListSensorsQuery]) -> SensorsPage | PickedSensorsPage:
         """Sensors by id, with their status
 
-        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since` and `format` need it."""
+        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it."""
         return self._do(Call('GET', '/v1/sensors', (), query))
 
     def sensors(self, **query: Unpack[SensorsQuery]) -> Pages[Sensor]:
@@ -1576,6 +1688,12 @@ class Operations(Caller):
     def readings(self, **query: Unpack[ReadingsQuery]) -> Pages[Reading]:
         """All pages of `list_readings`, one item after the other."""
         return Pages(self, Call('GET', '/v1/readings', (), query), 'readings')
+
+    def list_changes(self, **query: Unpack[ListChangesQuery]) -> ChangesPage | FlatChangesPage | NestedChangesPage:
+        """What was accepted since a cursor, in the order of acceptance, late readings included
+
+        Each reading is on one page, once. Send next_cursor back as `after`; it is there on an empty page too, and is also an id for /v1/stream. An empty page stays the same until something is accepted: with its ETag it is 304, which does not count."""
+        return self._do(Call('GET', '/v1/changes', (), query))
 
     def verify_reading(self, sensor_id: str, **query: Unpack[VerifyReadingQuery]) -> Verification:
         """Whether a reading is what was anchored on the blockchain
@@ -1738,7 +1856,7 @@ class AsyncOperations(AsyncCaller):
     async def list_sensors(self, **query: Unpack[ListSensorsQuery]) -> SensorsPage | PickedSensorsPage:
         """Sensors by id, with their status
 
-        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since` and `format` need it."""
+        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it."""
         return await self._do(Call('GET', '/v1/sensors', (), query))
 
     def sensors(self, **query: Unpack[SensorsQuery]) -> AsyncPages[Sensor]:
@@ -1766,6 +1884,12 @@ class AsyncOperations(AsyncCaller):
     def readings(self, **query: Unpack[ReadingsQuery]) -> AsyncPages[Reading]:
         """All pages of `list_readings`, one item after the other."""
         return AsyncPages(self, Call('GET', '/v1/readings', (), query), 'readings')
+
+    async def list_changes(self, **query: Unpack[ListChangesQuery]) -> ChangesPage | FlatChangesPage | NestedChangesPage:
+        """What was accepted since a cursor, in the order of acceptance, late readings included
+
+        Each reading is on one page, once. Send next_cursor back as `after`; it is there on an empty page too, and is also an id for /v1/stream. An empty page stays the same until something is accepted: with its ETag it is 304, which does not count."""
+        return await self._do(Call('GET', '/v1/changes', (), query))
 
     async def verify_reading(self, sensor_id: str, **query: Unpack[VerifyReadingQuery]) -> Verification:
         """Whether a reading is what was anchored on the blockchain
