@@ -110,11 +110,11 @@ test('what it loads is compressed, and asked for again only if it has changed', 
 })
 
 const run = promisify(execFile)
-const shell = onPath('sh', process.env)
-const hasCurl = shell !== undefined && onPath('curl', process.env) !== undefined
+const { env } = process
+const shell = onPath('sh', env)
+const hasCurl = shell !== undefined && onPath('curl', env) !== undefined
 
 test.skipIf(!hasCurl)('each sample for curl is a request that the API takes', async () => {
-  const { env } = process
   const told: Record<string, string> = {}
   for (const methods of Object.values(served.paths))
     for (const { operationId, 'x-codeSamples': samples } of Object.values(methods)) {
