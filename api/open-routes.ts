@@ -24,7 +24,7 @@ import { createReadingTexts } from './live/reading-json.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
 import type { Live } from './open-live.ts'
-import { docsPage, openApiDocument } from './openapi/docs.ts'
+import { documentRoutes } from './openapi/docs.ts'
 import { documented } from './openapi/documented.ts'
 import { rootPointer } from './openapi/root.ts'
 import { watchBatchIndex } from './proofs/batch-index-watch.ts'
@@ -139,8 +139,7 @@ export async function openRoutes(
       }),
     }),
     rootPointer(),
-    openApiDocument(),
-    docsPage(),
+    ...documentRoutes(),
   ])
   return { routes, hub }
 }
