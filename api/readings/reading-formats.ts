@@ -2,12 +2,14 @@ import { basicNames, quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues } from '../../core/air/values.ts'
+import type { Correction } from '../../schemas/corrections.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
 import { type Params, readChoice } from '../http/params.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import { fullJson, type ReadingJson } from '../live/reading-json.ts'
 import type { View } from '../live/view.ts'
+import { correctionsJson } from './corrections.ts'
 
 /** `format=` → media type, the usual first. */
 export const readingTypes = {
@@ -32,6 +34,8 @@ type Page = {
   readonly nextCursor: string | null
   /** How many a filter of quality left out; undefined: there was none. */
   readonly leftOut: number | undefined
+  /** Whose values are in the readings. */
+  readonly corrections?: readonly Correction[]
   readonly view: View
 }
 
@@ -56,11 +60,16 @@ export function writeReadings(type: string, page: Page, sources: Sources): Buffe
   }
 }
 
-function json({ readings, sensor, nextCursor, leftOut, view }: Page, { texts }: Sources): string {
+function json(
+  { readings, sensor, nextCursor, leftOut, corrections = [], view }: Page,
+  { texts }: Sources,
+): string {
   const sensorField = sensor === undefined ? '' : `"sensor_id":"${sensor}",`
   const leftField = leftOut === undefined ? '' : `"left_out":${leftOut},`
+  const modelField =
+    corrections.length === 0 ? '' : `"corrections":${JSON.stringify(correctionsJson(corrections))},`
   const items = readings.map((reading) => texts.textOf(reading, view)).join(',')
-  return `{"status":"success",${sensorField}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},${leftField}"readings":[${items}]}`
+  return `{"status":"success",${sensorField}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},${leftField}${modelField}"readings":[${items}]}`
 }
 
 const columns = [
@@ -84,7 +93,7 @@ const proofColumns = [
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
  * other than the basic five come last, if the page's readings have them, so that no column moves.
  */
-function csv({ readings, view }: Page, { texts }: Sources): string {
+function csv({ readings, corrections = [], view }: Page, { texts }: Sources): string {
   const others = quantityNames.filter(
     (_, id) => id >= fewestValues && readings.some(({ values }) => (values[id] ?? null) !== null),
   )
@@ -93,9 +102,12 @@ function csv({ readings, view }: Page, { texts }: Sources): string {
     const { hash, status, tx_hash } = row.blockchain
     const measured = columns.map((name) => row[name] ?? '')
     const proof = [row.quality.join(' '), hash, status, tx_hash ?? '', row.quality_level]
-    return [...measured, ...proof, ...others.map((name) => row[name] ?? '')]
+    const given = view.correctedOf?.(reading)
+    const better = corrections.map(({ name, of }) => given?.[name]?.[of] ?? '')
+    return [...measured, ...proof, ...others.map((name) => row[name] ?? ''), ...better]
   })
-  return csvText([[...columns, ...proofColumns, ...others], ...lines])
+  const better = corrections.map(({ name, of }) => `${of}_${name}`)
+  return csvText([[...columns, ...proofColumns, ...others, ...better], ...lines])
 }
 
 export const csvText = (lines: readonly (readonly unknown[])[]): string =>
