@@ -31,6 +31,7 @@ import { watchBatchIndex } from './proofs/batch-index-watch.ts'
 import { archiveAddress } from './proofs/network.ts'
 import { onChainOf } from './proofs/on-chain.ts'
 import { proofRoutes } from './proofs/proof-routes.ts'
+import { listCorrections } from './readings/corrections.ts'
 import { listReadings } from './readings/list-readings.ts'
 import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
@@ -83,13 +84,15 @@ export async function openRoutes(
   const webhooks = opened.use(
     await openWebhooks({ nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box }),
   )
+  const { corrections } = settings
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const routes = documented([
     listSensors({ board, rules, directory, nowMs }),
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
-    listReadings({ board, rules, newest, queryStore, texts, nowMs }),
+    listReadings({ board, rules, newest, queryStore, texts, corrections, nowMs }),
     listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
+    listCorrections(corrections),
     listAreas({ board, directory }),
     showArea({
       board,

@@ -163,7 +163,13 @@ export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): Readin
   return {
     ...proofs,
     textOf: (reading, view) => {
-      if (view.shape !== 'full') return JSON.stringify(readingJson(reading, view, proofs))
+      const { correctedOf } = view
+      if (view.shape !== 'full' || correctedOf !== undefined) {
+        const json = readingJson(reading, view, proofs)
+        return JSON.stringify(
+          correctedOf === undefined ? json : { ...json, corrections: correctedOf(reading) },
+        )
+      }
       const { verified, tx_hash, status } = onChainOf(reading)
       const tx = tx_hash === null ? 'null' : `"${tx_hash}"`
       // the rest of `fullJson` by hand: JSON.stringify of it takes twice as long

@@ -5,6 +5,7 @@ import { basicNames, quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, inUnit, valueOf } from '../../core/air/values.ts'
+import type { Correction } from '../../schemas/corrections.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
 import { type Params, readChoice } from '../http/params.ts'
@@ -30,6 +31,8 @@ export function typeOfFormat(params: Params): string | undefined {
 
 type Page = {
   readonly readings: readonly Reading[]
+  /** Whose values are in the readings. */
+  readonly corrections?: readonly Correction[]
   readonly view: View
   /** In JSON: the fields between `status` and `readings`. */
   readonly fields: Readonly<Record<string, unknown>>
@@ -127,7 +130,7 @@ function beginningOf(reading: Reading, index: AirIndex, texts: ReadingTexts): st
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
  * other than the basic five come last, if the page's readings have them, so that no column moves.
  */
-function csv({ readings, view }: Page, { texts }: Sources): Written {
+function csv({ readings, corrections = [], view }: Page, { texts }: Sources): Written {
   const others = quantityNames.filter(
     (_, id) => id >= fewestValues && readings.some(({ values }) => (values[id] ?? null) !== null),
   )
@@ -135,9 +138,12 @@ function csv({ readings, view }: Page, { texts }: Sources): Written {
     const { status, tx_hash } = texts.onChainOf(reading)
     const end = others.map((name) => `,${inUnit(valueOf(reading.values, name)) ?? ''}`).join('')
     const level = qualityOf(reading.flags)
-    return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''},${level}${end}\r\n`
+    const given = view.correctedOf?.(reading)
+    const better = corrections.map(({ name, of }) => `,${given?.[name]?.[of] ?? ''}`).join('')
+    return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''},${level}${end}${better}\r\n`
   }
-  const begin = csvText([[...columns, ...proofColumns, ...others]])
+  const better = corrections.map(({ name, of }) => `${of}_${name}`)
+  const begin = csvText([[...columns, ...proofColumns, ...others, ...better]])
   return { begin, row, between: '', end: '' }
 }
 
