@@ -213,7 +213,7 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'CSV is of the US index',
     file: 'api/readings/reading-formats.ts',
-    text: 'fullJson(reading, view.index, texts)',
+    text: 'fullJson(reading, index, texts)',
     becomes: 'fullJson(reading, usualView.index, texts)',
     top: usualView,
     tests,
