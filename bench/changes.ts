@@ -43,7 +43,7 @@ const listeners: ((message: LogMessage | undefined) => void)[] = []
 const picture = {
   position: () => position,
   isLive: () => true,
-  states: () => n.map((number) => ({ n: number })) as never,
+  states: () => n.map((number) => ({ n: number })),
   onFolded: (listener: (message: LogMessage | undefined) => void) => void listeners.push(listener),
 }
 

@@ -22,7 +22,9 @@ export type LogTail = {
 }
 
 type Options = {
-  readonly picture: Pick<LivePicture, 'position' | 'isLive' | 'onFolded' | 'states'>
+  readonly picture: Pick<LivePicture, 'position' | 'isLive' | 'onFolded'> & {
+    readonly states: () => readonly { readonly n: number }[]
+  }
   readonly network: string
   /** Up to twice as many readings, and messages, are held. */
   readonly capacity?: number

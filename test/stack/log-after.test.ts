@@ -34,7 +34,7 @@ function foldedPicture() {
   return {
     position: () => position,
     isLive: () => true,
-    states: () => states as never,
+    states: () => states,
     onFolded: (listener: (message: LogMessage | undefined) => void) =>
       void listeners.push(listener),
     /** Up to a message of the log. */
