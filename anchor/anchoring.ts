@@ -15,6 +15,7 @@ import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
 import type { AnchorConfig } from './config.ts'
 import { ContractChanged } from './contract-changed.ts'
 import type { FencedBucket } from './fence.ts'
+import { createAlarmKeeper } from './keep-alarms.ts'
 import type { AnchorMetrics } from './metrics.ts'
 import { runSealer } from './seal/sealer.ts'
 import { sealAgain } from './seal-again.ts'
@@ -45,7 +46,9 @@ export type AnchoringOptions = {
    * @returns what a person must do @throws ContractChanged contract 2 is there
    */
   readonly nextContract: (index: number) => Promise<Alarm>
-  readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs'>
+  /** Shuts contracts that were given up, where that is for us to do. @returns those that were open */
+  readonly closeFormer: () => Promise<readonly AnyDeployment[]>
+  readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs' | 'kept'>
   readonly tick: () => Promise<TickReport>
   /** Bucket `system`. */
   readonly system: KV
@@ -118,8 +121,14 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       }
     }
   }
+  let isFormerClosed = until !== Infinity
   const tickOf = async (): Promise<TickReport> => {
     const report = await tick()
+    if (!isFormerClosed) {
+      for (const { contract } of await options.closeFormer())
+        log.info({ contract }, 'nothing more can be anchored in the former contract')
+      isFormerClosed = true
+    }
     if (report.final >= until)
       throw new ContractChanged(
         `all ${until} batches of the former contract are on the chain again: the next contract follows`,
@@ -127,6 +136,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
     if (border === undefined || report.final < border) return report
     return { ...report, alarms: [...report.alarms, await nextContract(border)] }
   }
+  const keepAlarms = createAlarmKeeper(options)
   const sending = (): Promise<void> =>
     runSender({
       tick: tickOf,
@@ -139,13 +149,17 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
         final = report.final
         metrics.tell(report)
       },
-      onAlarms: metrics.alarm,
+      onAlarms: async (alarms) => {
+        metrics.alarm(alarms)
+        await keepAlarms(alarms)
+      },
     })
   const trim = createTrimmer({
     nc,
     system,
     finalLast: () => batches.get(final)?.header.last ?? 0,
     nowMs: options.nowMs,
+    kept: settings.kept,
   })
   const trimming = async (): Promise<void> => {
     for (;;) {

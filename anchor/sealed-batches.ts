@@ -8,7 +8,9 @@ import { unlessOvertaken } from '../runtime/nats/cas.ts'
 import { jsonOf, readEntry } from '../runtime/nats/read-entry.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
+  type AnchorAlarms,
   type Anchored,
+  alarmsKey,
   anchoredKey,
   type Boundary,
   batchKey,
@@ -50,6 +52,7 @@ export type SealedBatches = AsyncDisposable & {
   readonly putOpen: (open: OpenBatch) => Promise<void>
   /** The last batch of contract 1 is sealed: what follows in the log is for contract 2. */
   readonly putBorder: (index: number) => Promise<void>
+  readonly putAlarms: (alarms: AnchorAlarms) => Promise<void>
 }
 
 type Value = { readonly sealed: SealedBatch } | { readonly anchored: Anchored } | undefined
@@ -112,6 +115,7 @@ export async function openSealedBatches(
     putChecked: (checked) => putRead(kv, checkedKey, checked),
     readOpen: async () => parseOpen(await readEntry(unfenced, openKey)),
     putOpen: async (open) => void (await kv.put(openKey, JSON.stringify(open))),
+    putAlarms: async (alarms) => void (await kv.put(alarmsKey, JSON.stringify(alarms))),
     putBorder: async (index) => void (await kv.put(borderKey, JSON.stringify({ index }))),
     [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
   }

@@ -74,7 +74,7 @@ export function createApp({
   const fixed = new Map<string, readonly Route[]>()
   const router = new Router({ strict: true })
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
-    if (!path.includes(':')) {
+    if (!/[:*]/.test(path)) {
       fixed.set(path, methods)
       continue
     }

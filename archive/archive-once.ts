@@ -5,6 +5,7 @@ import { formatIso } from '../core/iso-time.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
 import { dayMs, floorTo } from '../core/time.ts'
 import { type Catalogue, type CatalogueRun, noCatalogue } from '../operate/archive/catalogue.ts'
+import { removeLeftovers } from '../operate/archive/put-file.ts'
 import { readCatalogue } from '../operate/archive/read-catalogue.ts'
 import { firstSince } from '../runtime/nats/stored-message.ts'
 import { readingsStream } from '../schemas/subjects.ts'
@@ -13,7 +14,6 @@ import type { ArchiveConfig } from './config.ts'
 import { withFolderLock } from './folder-lock.ts'
 import { makeRun } from './make-run.ts'
 import { nextBatches } from './next-batches.ts'
-import { removeLeftovers } from './put-file.ts'
 import { touchedDays } from './touched-days.ts'
 import { writeCatalogue } from './write-catalogue.ts'
 import { writeTables } from './write-tables.ts'
@@ -66,7 +66,7 @@ async function archiveAlone(options: ArchiveOptions): Promise<Archived> {
     keccak,
     stop,
   })
-  const tables = await writeTables({ nc, store, folder, former, made })
+  const tables = await writeTables({ nc, store, folder, former, made, nowMs })
   const complete_until = batches.isComplete ? formatIso(today) : former.complete_until
   const catalogue = {
     ...about,

@@ -4,6 +4,7 @@ import type { Catalogue } from '../operate/archive/catalogue.ts'
 import type { Column } from '../operate/archive/parquet-table.ts'
 import { readingColumns } from '../operate/archive/reading-columns.ts'
 import { sensorColumns } from './sensor-table.ts'
+import { statisticsColumns } from './statistics-table.ts'
 
 const parquet = 'application/vnd.apache.parquet'
 
@@ -31,11 +32,7 @@ const described = (catalogue: Catalogue): string =>
   `Every reading that ${catalogue.title} accepted, with what proves that none is missing or changed`
 
 export function dataPackageText(catalogue: Catalogue): string {
-  const resource = (
-    name: string,
-    path: readonly string[],
-    columns: readonly Column<never>[],
-  ): object => ({
+  const resource = (name: string, path: readonly string[], columns: readonly Column<never>[]) => ({
     name,
     path,
     format: 'parquet',
@@ -57,7 +54,9 @@ export function dataPackageText(catalogue: Catalogue): string {
     resources: [
       resource('readings', readingPaths(catalogue), readingColumns),
       resource('sensors', [sensorsFile], sensorColumns),
-    ],
+      resource('area_hours', tablesIn(catalogue, 'statistics/area_hours/'), statisticsColumns),
+      resource('area_days', tablesIn(catalogue, 'statistics/area_days/'), statisticsColumns),
+    ].filter(({ path }) => path.length > 0),
   })
 }
 
@@ -123,5 +122,8 @@ export function croissantText(catalogue: Catalogue): string {
 
 const readingPaths = (catalogue: Catalogue): readonly string[] =>
   catalogue.runs.flatMap(({ files }) => files.map(({ path }) => path))
+
+const tablesIn = ({ tables }: Catalogue, folder: string): readonly string[] =>
+  tables.flatMap(({ path }) => (path.startsWith(folder) ? [path] : []))
 
 const textOf = (value: unknown): string => `${JSON.stringify(value, undefined, 1)}\n`

@@ -14,6 +14,7 @@ import {
 import type { CatalogueRun } from '../operate/archive/catalogue.ts'
 import { hashColumns } from '../operate/archive/hash-columns.ts'
 import { createLeafTable, type LeafTable } from '../operate/archive/leaf-table.ts'
+import { putFile, putText } from '../operate/archive/put-file.ts'
 import { readingColumns } from '../operate/archive/reading-columns.ts'
 import {
   type ArchiveEnd,
@@ -27,7 +28,6 @@ import { MustAct } from '../runtime/exit.ts'
 import { inParallel } from '../runtime/in-parallel.ts'
 import type { Store } from '../store/store.ts'
 import type { NextBatches } from './next-batches.ts'
-import { putFile, putText } from './put-file.ts'
 import type { TouchedDays } from './touched-days.ts'
 import { tableWriter } from './write-table.ts'
 

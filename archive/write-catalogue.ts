@@ -1,8 +1,8 @@
 /** The catalogue and what describes the same files to other programs; the catalogue last. */
 import { catalogueFile } from '../operate/archive/archive-layout.ts'
 import { type Catalogue, catalogueText } from '../operate/archive/catalogue.ts'
+import { putText } from '../operate/archive/put-file.ts'
 import { croissantText, dataPackageText } from './descriptions.ts'
-import { putText } from './put-file.ts'
 
 /** What the operator says of the data. */
 export type About = Pick<Catalogue, 'title' | 'publisher' | 'licence'>

@@ -51,8 +51,9 @@ type Options = {
 export function openLogAfter({ nc, network, tail }: Options): LogAfter {
   const ends: LogAfter['ends'] = async () => {
     const manager = await jetstreamManager(nc, { checkAPI: false })
-    const { first_seq: first, last_seq: last } = (await manager.streams.info(readingsStream)).state
-    return { first, last }
+    const { first_seq, last_seq: last } = (await manager.streams.info(readingsStream)).state
+    // 0 while nothing was ever written
+    return { first: Math.max(1, first_seq), last }
   }
 
   async function* after(seq: number, signal: AbortSignal): AsyncGenerator<TailEntry> {
@@ -95,35 +96,46 @@ export function openLogAfter({ nc, network, tail }: Options): LogAfter {
   const firstOf = async (partition: number, fromSeq: number): Promise<LogMessage | undefined> => {
     const read = logReader(nc)
     const subject = readingsSubject(partition)
-    for (let seq = fromSeq; ; seq++) {
+    for (let seq = fromSeq; ; ) {
       const stored = await nextMessage(nc, readingsStream, subject, seq)
-      if (stored === undefined) return undefined
-      const message = await read(stored)
-      if (message !== undefined) return message
-      seq = stored.seq
+      const message = stored && (await read(stored))
+      if (stored === undefined || message !== undefined) return message
+      seq = stored.seq + 1
     }
   }
-  /** How many readings a partition has, by its last message of the log. */
-  const countOf = async (partition: number): Promise<number> => {
+  const lastOf = async (partition: number) => {
     const last = await lastMessage(nc, readingsStream, readingsSubject(partition))
-    const message = last && (await logReader(nc)(last))
-    // a foreign one is the last: the picture has folded what is before it
-    return message?.nLast ?? tail.end()?.n[partition] ?? 0
+    return last && { seq: last.seq, message: await logReader(nc)(last) }
+  }
+  const foldedOf = (partition: number): number => tail.end()?.n[partition] ?? 0
+  const numberAt = async (partition: number, seq: number): Promise<number> => {
+    for (;;) {
+      // first of all, so that it has nothing that comes after the message meanwhile
+      const folded = foldedOf(partition)
+      const next = await firstOf(partition, seq + 1)
+      if (next !== undefined) return next.nLast - next.readings.length
+      const last = await lastOf(partition)
+      if (last === undefined) return 0
+      // a foreign one is the last: the picture has folded what is before it
+      if (last.message === undefined) return folded
+      if (last.seq <= seq) return last.message.nLast
+    }
   }
   const placeAt: LogAfter['placeAt'] = async (seq) => {
-    const numbers = Array.from({ length: partitionCount }, async (_, partition) => {
-      const next = await firstOf(partition, seq + 1)
-      return next === undefined ? countOf(partition) : next.nLast - next.readings.length
-    })
+    const numbers = Array.from({ length: partitionCount }, (_, partition) =>
+      numberAt(partition, seq),
+    )
     return { version: 1, network, position: seq, n: await Promise.all(numbers) }
   }
 
   /** Whether the cursor has numbers that the log never gave out. */
   const isFuture = async ({ n }: LogCursor): Promise<boolean> => {
-    const known = tail.end()?.n ?? []
-    // another process may have folded more than this one
-    for (const [partition, number] of n.entries())
-      if (number > (known[partition] ?? 0) && number > (await countOf(partition))) return true
+    for (const [partition, number] of n.entries()) {
+      if (number <= foldedOf(partition)) continue
+      // another process may have folded more than this one
+      const last = await lastOf(partition)
+      if (number > (last?.message?.nLast ?? foldedOf(partition))) return true
+    }
     return false
   }
 

@@ -16,10 +16,12 @@ import {
   query,
   read,
   ref,
+  sensorInPath,
   text,
   timeGiven,
 } from './parts.ts'
 import { answerSchemas } from './schemas.ts'
+import { statisticsPaths, statisticsSchemas } from './statistics.ts'
 import { streamPaths, streamSchemas, usagePaths, usageSchemas } from './usage.ts'
 import { webhookSchemas } from './webhook-schemas.ts'
 import { webhookCalls, webhookPaths } from './webhooks.ts'
@@ -45,11 +47,6 @@ const readingTime = query('timestamp', timeGiven, 'of the reading', {
   example: '2026-01-31T08:00:00.000Z',
 })
 const hashPin = query('hash', hash, 'answers 409 if the reading has another hash')
-const sensorInPath = path(
-  'sensor_id',
-  'the id, or its short form such as NGR-LOS-017 if only one sensor has that number',
-  'NGR-LOS-IKJ-017',
-)
 const sensorInQuery = query('sensor_id', filled, 'of this sensor only; the id or its short form', {
   example: 'NGR-LOS-IKJ-017',
 })
@@ -58,6 +55,11 @@ const areaInQuery = query(
   filled,
   'name, code or slug of an area in any case, or the network’s name; 404 if there is no such area',
   { example: 'Ikeja' },
+)
+const areaInPath = path(
+  'area_name',
+  'name, code or slug in any case, or the network’s name',
+  'Ikeja',
 )
 const indexInQuery = query(
   'index',
@@ -73,8 +75,9 @@ const boxInQuery = query(
 
 const qualityInQuery = query(
   'quality',
-  { ...oneOf(qualityFilters), default: 'all' },
-  'good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
+  // a default would be sent by generated clients, also where nothing goes with it
+  oneOf(qualityFilters),
+  'good: only readings of that level; suspect: those and suspect ones; all, as without it: every one; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
 )
 
 const format = query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept')
@@ -105,6 +108,7 @@ export const openApi = {
     { name: 'readings', description: 'What was measured' },
     { name: 'proofs', description: 'Whether a reading is what was anchored on the blockchain' },
     { name: 'areas', description: 'Statistics of a part of the city' },
+    { name: 'statistics', description: 'What was measured, by hour, day, month or year' },
     { name: 'stream', description: 'What happens, as it happens' },
     { name: 'webhooks', description: 'What happens, sent to an address of yours (premium)' },
     { name: 'account', description: 'What your account has used' },
@@ -221,6 +225,12 @@ export const openApi = {
             'by time: newest first, or oldest first; a cursor goes on in its own order only',
           ),
           qualityInQuery,
+          query(
+            'corrections',
+            filled,
+            'adds corrected values by these models, between commas; /v1/corrections has them',
+            { example: 'epa_2021_ext' },
+          ),
         ],
         responses: {
           ...read(
@@ -319,7 +329,7 @@ export const openApi = {
         summary: 'Statistics of an area, of the last 24 hours unless a period is given',
         description: 'A period of at most 1,830 days, of at most 93 with interval=hour.',
         parameters: [
-          path('area_name', 'name, code or slug in any case, or the network’s name', 'Ikeja'),
+          areaInPath,
           startTime,
           endTime,
           query('interval', oneOf(['hour', 'day']), 'adds `series`, in steps of UTC'),
@@ -329,6 +339,24 @@ export const openApi = {
           ...read('the statistics', json(ref('AreaStatistics'))),
           ...failures(404),
         },
+      },
+    },
+    ...statisticsPaths({
+      sensorInPath,
+      areaInPath,
+      boxInQuery,
+      indexInQuery,
+      startTime,
+      endTime,
+      nextPage,
+    }),
+    '/v1/corrections': {
+      get: {
+        operationId: 'listCorrections',
+        tags: ['reference'],
+        summary: 'The models by which readings can be corrected',
+        description: 'With their coefficients, ranges, sources and hashes.',
+        responses: { ...read('the models', json(ref('Corrections'))), ...failures() },
       },
     },
     '/v1/aqi/scale': {
@@ -379,6 +407,7 @@ export const openApi = {
     schemas: {
       ...answerSchemas,
       ...networkSchemas,
+      ...statisticsSchemas,
       ...usageSchemas,
       ...streamSchemas,
       ...changesSchemas,

@@ -7,6 +7,7 @@ import type { Hex } from '../../core/hex.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { chainInWords, isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { ourVersion } from '../../runtime/version.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import {
   type AnyDeployment,
@@ -17,6 +18,7 @@ import {
 } from '../../schemas/anchoring/deployments.ts'
 import type { NetworkSettings } from '../config.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { keysPath } from './sensor-keys.ts'
 
 /** The place on the chain of the last batch that counts in a contract, and what that batch left. */
 export type ContractEnd = {
@@ -37,7 +39,13 @@ type Options = {
   readonly ends: ReadonlyMap<number, ContractEnd>
   readonly keccak: Keccak
   readonly formatLevel: number
+  /** That cursors have; absent: it is not told. */
+  readonly id?: string
+  /** The API serves an archive of its own. */
+  readonly hasArchive?: boolean
 }
+
+const software = ourVersion()
 
 /** The name of the format; a verifier refuses a newer one, so only a change of meaning changes it. */
 const networkFormat = 'airproof.network.v1'
@@ -46,17 +54,20 @@ export type NetworkDocument = ReturnType<typeof networkDocument>
 
 /** The newest contract decides which chain it is: all contracts of a network are on one chain. */
 export function networkDocument(options: Options) {
-  const { settings, publicUrl, contracts, formatLevel } = options
+  const { settings, publicUrl, contracts, formatLevel, id, hasArchive = false } = options
+  const api = apiOf(publicUrl)
   const chainId = contracts.at(-1)?.chainId
   // those that are handed out at this level
   const bundles = bundleVersions.filter(({ header }) => header <= contractVersionAt(formatLevel))
   return {
     format: networkFormat,
+    ...(id !== undefined && { id }),
     name: settings.name,
-    api: publicUrl.replace(/\/+$/, ''),
+    api,
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),
     contracts: contractRows(options),
     versions: {
+      software,
       api: ['v1'],
       leaf: [...new Set(bundles.map(({ leaf }) => leaf))],
       header: [...new Set(bundles.map(({ header }) => header))],
@@ -65,9 +76,20 @@ export function networkDocument(options: Options) {
     },
     licence: settings.licence ?? null,
     attribution: settings.attribution ?? settings.name,
-    archive: settings.archiveUrl ?? null,
+    sensor_keys: `${api}${keysPath}/{sensor_id}`,
+    archive: archiveAddress({ settings, publicUrl, hasArchive }),
   }
 }
+
+const apiOf = (publicUrl: string): string => publicUrl.replace(/\/+$/, '')
+
+/** Where the data can be downloaded; null: nowhere. */
+export const archiveAddress = ({
+  settings,
+  publicUrl,
+  hasArchive,
+}: Pick<Options, 'settings' | 'publicUrl'> & { readonly hasArchive: boolean }): string | null =>
+  settings.archiveUrl ?? (hasArchive ? `${apiOf(publicUrl)}/archive/catalogue.json` : null)
 
 function contractRows({ contracts, ends, keccak }: Options) {
   const rows = contracts.map((deployment, k) => {

@@ -1,5 +1,6 @@
 /** The content of /v1/stream: one message of the log as server-sent events, encoded one by one. */
 
+import { namesOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -71,6 +72,18 @@ function tell(event: LogEvent, readings: TailEntry['message']['readings']): Told
         downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
       }
       return { sensor: reading.sensor, name: 'sensor.online', data }
+    }
+    case 'quality': {
+      const reading = readings[event.place]
+      if (reading === undefined) return undefined
+      const data = {
+        sensor_id: reading.sensor,
+        reading_timestamp: formatIsoMs(reading.timeMs),
+        quality_level: event.to,
+        previous_level: event.from,
+        quality: namesOf(reading.flags),
+      }
+      return { sensor: reading.sensor, name: 'sensor.quality', data }
     }
     case 'offline': {
       const data = {

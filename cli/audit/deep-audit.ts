@@ -22,6 +22,7 @@ import type { SharedConfig } from '../../runtime/process/config.ts'
 import { parseAnySensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
+import { areaStats } from '../../store/stat-fields.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
 import { latestMs } from '../export/stored-rows.ts'
 import { checkAreas, checkRules, checkSignatures, checkUnsigned } from './row-faults.ts'
@@ -150,10 +151,21 @@ async function differences(store: Sources, { area, size, fromMs, toMs }: Span): 
     const byStart = (list: readonly AreaStats[]) => new Map(list.map((one) => [one.startMs, one]))
     const [keptBy, madeBy] = [byStart(kept), byStart(made)]
     for (const startMs of new Set([...keptBy.keys(), ...madeBy.keys()]))
-      if (!isDeepStrictEqual(keptBy.get(startMs), madeBy.get(startMs)))
-        found.push({ area, size, startMs })
+      if (!isSame(keptBy.get(startMs), madeBy.get(startMs))) found.push({ area, size, startMs })
   }
   return found
+}
+
+/** An earlier version wrote fewer statistics: those that it left out are not compared. */
+function isSame(kept: AreaStats | undefined, made: AreaStats | undefined): boolean {
+  if (kept === undefined || made === undefined) return kept === made
+  const { area, startMs, readings } = made
+  const then = areaStats(area, startMs, readings, (field) => {
+    const stats = made.fields[field]
+    const isOlder = kept.fields[field].q25 === null
+    return isOlder ? { ...stats, sd: null, q02: null, q25: null, q75: null } : stats
+  })
+  return isDeepStrictEqual(kept, then)
 }
 
 /** The steps before and after all rows of which the store holds statistics. @param span of the rows */

@@ -22,6 +22,11 @@ const otherLevels = {
   // a hygrometer at its end says little of the particles, and is at its end on many wet nights
   humidity_stuck: 'suspect',
   time_assigned: 'good',
+  pm_flat: 'suspect',
+  pm_stuck: 'fail',
+  pm_zero: 'suspect',
+  pm_spike: 'suspect',
+  pm_unlike_neighbours: 'suspect',
 } as const satisfies Record<OtherFlag, QualityLevel>
 
 /** Flag → level. */

@@ -186,7 +186,8 @@ func inWords(of *bundle, named pins) []string {
 	if reading.Device == nil {
 		say("on trust: the sensor sent it: it is not signed, so the operator could have made it up")
 	} else {
-		say("on trust: the %s key %s is that of sensor %s", reading.Device.Algorithm, reading.Device.PublicKey, reading.SensorID)
+		say("on trust: the %s key %s is that of sensor %s: compare it with the keys that /v1/network/keys/%s of the network's API lists, as you kept them",
+			reading.Device.Algorithm, reading.Device.PublicKey, reading.SensorID, reading.SensorID)
 		if last := len(reading.Values) - 1; last >= 0 && reading.Values[last][0] >= int64(len(quantities)) {
 			say("on trust: the values without a name are those that were signed: get a newer verifier")
 		}
@@ -234,16 +235,33 @@ func isDemonstration(of *bundle, named pins) bool {
 
 func utc(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
 
+// filesAmong reads the options, which may be before, between and after the files.
+func filesAmong(args []string) []string {
+	var files []string
+	for {
+		// with a wrong option it ends the program
+		flag.CommandLine.Parse(args)
+		rest := flag.Args()
+		if len(rest) == 0 {
+			return files
+		}
+		if read := len(args) - len(rest); read > 0 && args[read-1] == "--" {
+			return append(files, rest...)
+		}
+		files, args = append(files, rest[0]), rest[1:]
+	}
+}
+
 func main() {
 	chainID := flag.Int64("chain-id", -1, "the chain of the network")
 	contract := flag.String("contract", "", "the contract of the network")
 	blockHash := flag.String("block-hash", "", "the hash of the block, from a source that you trust")
 	networkFile := flag.String("network", "", "the file of the network, from a source that you trust")
-	flag.Parse()
+	files := filesAmong(os.Args[1:])
 	named := pins{*chainID, strings.ToLower(*contract), strings.ToLower(*blockHash), nil}
 	isCalledRightly := (named.contract == "" || addressRule(named.contract) == "") &&
 		(named.blockHash == "" || hashRule(named.blockHash) == "")
-	if flag.NArg() == 0 || !isCalledRightly {
+	if len(files) == 0 || !isCalledRightly {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -258,7 +276,7 @@ func main() {
 		}
 	}
 	code := 0
-	for _, name := range flag.Args() {
+	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

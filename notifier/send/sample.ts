@@ -45,6 +45,19 @@ const samples: Samples = {
     timestamp,
     data: { ...sensor, aqi: 176, aqi_category: 'unhealthy', measurements, hash, ...quality },
   }),
+  'sensor.quality': (timestamp) => ({
+    event: 'sensor.quality',
+    timestamp,
+    data: {
+      ...sensor,
+      quality_level: 'fail',
+      previous_level: 'suspect',
+      quality: ['pm_stuck'],
+      reading_timestamp: timestamp,
+      measurements,
+      hash,
+    },
+  }),
   'reading.anchored': (timestamp, atMs) => ({
     event: 'reading.anchored',
     timestamp,

@@ -79,6 +79,21 @@ export function occurrenceOfEvent(
       }
       return { id, payload: { event: kind, timestamp, data } }
     }
+    case 'quality': {
+      if (kind !== 'sensor.quality') return undefined
+      const { reading } = event
+      const data = {
+        sensor_id: event.sensor_id,
+        location: event.address,
+        quality_level: event.level,
+        previous_level: event.previous_level,
+        quality: reading.quality,
+        reading_timestamp: reading.timestamp,
+        measurements: reading.measurements,
+        hash: reading.hash,
+      }
+      return { id, payload: { event: kind, timestamp, data } }
+    }
     case 'online': {
       if (kind !== 'sensor.online') return undefined
       const data = {

@@ -25,7 +25,9 @@ export async function checkArchive(catalogue: Catalogue, tools: Tools): Promise<
   for (const table of catalogue.tables) await checkBytes(folder, table)
   for (const listed of catalogue.runs) {
     const manifest = await readRun(folder, listed)
-    onRun?.({ run: listed.run, ...(await checkArchiveRun(manifest, tools)) })
+    // not an argument of `onRun?.()`: it would not be made where nobody listens
+    const checked = await checkArchiveRun(manifest, tools)
+    onRun?.({ run: listed.run, ...checked })
   }
 }
 
@@ -62,7 +64,7 @@ export async function readRun(folder: string, listed: CatalogueRun): Promise<Run
 }
 
 /** A reader of all files in a folder would believe one that no run vouches for. */
-async function refuseUnlisted(folder: string, catalogue: Catalogue): Promise<void> {
+export async function refuseUnlisted(folder: string, catalogue: Catalogue): Promise<void> {
   const listed = new Set(filesOf(catalogue).map(({ path }) => path))
   for (const tree of ['readings', 'hashes', 'statistics', 'runs']) {
     const names = await readdir(join(folder, tree), { recursive: true, withFileTypes: true }).catch(

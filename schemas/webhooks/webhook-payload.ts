@@ -95,6 +95,35 @@ const reading = {
   },
 } as const
 
+const sensorQuality = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'sensor_id',
+    'location',
+    'quality_level',
+    'previous_level',
+    'quality',
+    'reading_timestamp',
+    'measurements',
+    'hash',
+  ],
+  properties: {
+    sensor_id: sensor,
+    location,
+    quality_level: {
+      type: 'string',
+      enum: qualityLevels,
+      description: 'of the sensor from this reading on',
+    },
+    previous_level: { type: 'string', enum: qualityLevels },
+    quality: quality.quality,
+    reading_timestamp: time,
+    measurements,
+    hash,
+  },
+} as const
+
 const anchored = {
   type: 'object',
   additionalProperties: false,
@@ -138,6 +167,7 @@ export const dataSchemas = {
   'sensor.online': online,
   'reading.new': reading,
   'reading.anchored': anchored,
+  'sensor.quality': sensorQuality,
 } as const satisfies Record<EventKind, object>
 
 const payload = (kind: EventKind) => ({

@@ -40,6 +40,7 @@ export type ArchivedCity = AsyncDisposable & {
       isPart?: boolean
       store?: Store
       days?: number
+      nc?: NatsConnection
     },
   ) => Promise<Archived>
 }
@@ -60,8 +61,14 @@ export function signedFifth(reading: ArrivedReading): ArrivedReading {
 
 export const level3 = { leafVersion: 2, change: signedFifth } as const
 
-/** @param hasLeaf1 its first readings have leaf 1, as in a folder of 0.1 that was upgraded */
-export async function archivedCity({ hasLeaf1 = true } = {}): Promise<ArchivedCity> {
+/**
+ * @param hasLeaf1 its first readings have leaf 1, as in a folder of 0.1 that was upgraded
+ * @param isEmpty there is only the border, and one reading after it
+ */
+export async function archivedCity({
+  hasLeaf1 = true,
+  isEmpty = false,
+} = {}): Promise<ArchivedCity> {
   await using opened = new AsyncDisposableStack()
   const { path: folder } = opened.use(temporaryFolder())
   const nats = opened.use(await testNats())
@@ -84,16 +91,20 @@ export async function archivedCity({ hasLeaf1 = true } = {}): Promise<ArchivedCi
         readings: 30,
         arrivedMs: todayMs - dayMs + 3 * hourMs + 10_000 * partition,
       })
-  await log.mark()
-  for (let partition = 0; partition < 4; partition++)
-    await write({
-      partition,
-      readings: 25,
-      arrivedMs: todayMs - 60_000 - 10_000 * partition,
-      ...level3,
-    })
-  // over midnight
-  await write({ partition: 9, readings: 3_000, arrivedMs: todayMs - 1_000, ...level3 })
+  last = await log.mark()
+  if (isEmpty)
+    await write({ partition: 15, readings: 1, arrivedMs: todayMs - 2 * dayMs, ...level3 })
+  else {
+    for (let partition = 0; partition < 4; partition++)
+      await write({
+        partition,
+        readings: 25,
+        arrivedMs: todayMs - 60_000 - 10_000 * partition,
+        ...level3,
+      })
+    // over midnight
+    await write({ partition: 9, readings: 3_000, arrivedMs: todayMs - 1_000, ...level3 })
+  }
   await eventually(
     'the anchor ends for contract 2',
     async () => {
@@ -127,9 +138,12 @@ export async function archivedCity({ hasLeaf1 = true } = {}): Promise<ArchivedCi
     store,
     log: { ...log, write },
     settle,
-    archive: (to, { withHashes = false, isPart = false, store: other = store, days = 1 } = {}) =>
+    archive: (
+      to,
+      { withHashes = false, isPart = false, store: other = store, days = 1, nc: by = nc } = {},
+    ) =>
       archiveOnce({
-        nc,
+        nc: by,
         store: other,
         settings: {
           folder: to,

@@ -148,8 +148,10 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     readings: ['http', 'live'],
     changes: ['http', 'live', 'areas', 'readings'],
     proofs: ['http', 'live'],
+    archive: ['http'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
+    statistics: ['http', 'live', 'areas', 'readings', 'sensors'],
   },
   dashboard: { mail: ['server'], server: [], web: [] },
   cli: {

@@ -184,7 +184,7 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     test('is in statistics and exports', () => {
       const stats = areaStats('Ikeja', 0, 1, (field) => {
         const n = field === name ? 1 : 0
-        return { n, mean: 1, min: 1, max: 1, p50: 1, p98: 1 }
+        return { n, mean: 1, min: 1, max: 1, p50: 1, p98: 1, sd: null, q02: 1, q25: 1, q75: 1 }
       })
       expect(measurementsJson(stats)).toHaveProperty(name)
       const { sensor: of, timeMs, seq, aqi } = readingOf({})

@@ -14,7 +14,7 @@ import {
 describe('the level of a reading', () => {
   test('is told for every flag, by name', () => {
     const fails = flagNames.filter((name) => levelOfFlag[name] === 'fail')
-    expect(fails).toEqual(['dropped_pm25', 'dropped_pm10', 'pm_saturated'])
+    expect(fails).toEqual(['dropped_pm25', 'dropped_pm10', 'pm_saturated', 'pm_stuck'])
     const good = flagNames.filter((name) => levelOfFlag[name] === 'good')
     expect(good).toEqual(['time_assigned'])
     const rest = flagNames.filter((name) => levelOfFlag[name] === 'suspect')

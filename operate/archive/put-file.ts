@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { runOfPath } from '../operate/archive/archive-layout.ts'
-import type { ListedFile } from '../operate/archive/catalogue.ts'
+import { runOfPath } from './archive-layout.ts'
+import type { ListedFile } from './catalogue.ts'
 
 const aside = '.aside'
 
