@@ -51,7 +51,10 @@ type Shown = {
   readonly verdict: Verdict
   /** This page's own address, whole: the one to hand on. */
   readonly link: string
-  readonly network: Pick<NetworkDocument, 'name' | 'chain' | 'contracts'>
+  readonly network: Pick<
+    NetworkDocument,
+    'name' | 'chain' | 'contracts' | 'attribution' | 'licence'
+  >
 }
 
 export const proofPageAnswer = (shown: Shown): Answer => ({
@@ -106,7 +109,7 @@ function page({ reading, verdict, link, network }: Shown): string {
 <p id="status" data-status="${verdict.status}">${inWords[verdict.status]}</p>${chain?.demonstration === true ? demonstration(chain.id) : ''}
 <table>${rows.join('')}${row('air quality index', reading.aqi === null ? 'none' : String(reading.aqi))}
 ${row('hash', verdict.hash)}</table>
-${verdict.status === 'mismatch' ? '' : linkTo(`${proofPath(reading)}?hash=${verdict.hash}`, link)}<h2>Check it yourself</h2>
+${verdict.status === 'mismatch' ? '' : `${linkTo(`${proofPath(reading)}?hash=${verdict.hash}`, link)}${citation({ reading, verdict, link, network })}`}<h2>Check it yourself</h2>
 <p>This page runs <a href="/proof/airproof-verify.js">a verifier</a> that asks no server, ours included. Keep
 <a href="${text(bundle)}">the proof as a file</a>: it stays valid without us, and you can drop it here, or any other.</p>
 <p><label>Hash of the block, from a source you trust (optional)
@@ -132,6 +135,11 @@ ${verdict.status === 'mismatch' ? '' : linkTo(`${proofPath(reading)}?hash=${verd
 const linkTo = (path: string, url: string): string =>
   `<p>Link to this proof: <a id="link" href="${text(path)}">${text(url)}</a>
 <button id="copy" type="button">Copy the link</button></p>
+`
+
+/** Its hash is the reading's leaf, which the proof below leads from to the chain. */
+const citation = ({ reading, verdict, link, network }: Shown): string =>
+  `<p>To cite it: <cite id="citation">${text(network.attribution)}. Reading of sensor ${text(reading.sensor)}, network ${text(network.name)}, ${formatIsoMs(reading.timeMs)}. Hash ${verdict.hash}.${network.licence === null ? '' : ` Licence ${text(network.licence)}.`} ${text(link)}</cite></p>
 `
 
 const row = (name: string, value: string): string =>

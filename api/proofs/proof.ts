@@ -60,11 +60,17 @@ export const openProof = (options: Options): Route => ({
     )
     if (type === htmlType && !isFile) {
       const { reading, verdict } = await provenReading(options, { asker, name, timeMs })
+      const whole = await options.networkNow()
+      const about = options.board.get(reading.sensor)?.sensor.about
       return proofPageAnswer({
         reading,
         verdict,
         link: proofUrl(options.publicUrl, reading, verdict.hash),
-        network: await options.networkNow(),
+        network: {
+          ...whole,
+          attribution: about?.owner ?? whole.attribution,
+          licence: about?.licence ?? whole.licence,
+        },
       })
     }
     return bundleAnswer(await bundleOf({ asker, name, timeMs }, params, options), isFile)

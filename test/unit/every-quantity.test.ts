@@ -170,7 +170,13 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
         reading: { ...readingOf({}), values },
         verdict: { status: 'pending', hash: '0x0' },
         link: 'https://air.example/proof',
-        network: { name: 'Lagos', chain: null, contracts: [] },
+        network: {
+          name: 'Lagos',
+          chain: null,
+          contracts: [],
+          attribution: 'A Network',
+          licence: 'CC-BY-4.0',
+        },
       })
       expect(String(body)).toMatch(new RegExp(`<t[hd][^>]*>${name}<`))
     })

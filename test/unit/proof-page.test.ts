@@ -11,7 +11,13 @@ const page = (more: Partial<Shown> = {}): string =>
       reading: readingOf({}),
       verdict: { status: 'pending', hash: '0x0' },
       link,
-      network: { name: 'Lagos', chain, contracts: [] },
+      network: {
+        name: 'Lagos',
+        chain,
+        contracts: [],
+        attribution: 'A Network',
+        licence: 'CC-BY-4.0',
+      },
       ...more,
     }).body,
   )
@@ -26,14 +32,30 @@ test('a demonstration chain is called that, and a public chain or none is not', 
   expect(page()).toContain('anchors on a demonstration chain (31337)')
   const open = { id: 10, name: 'chain 10', demonstration: false }
   for (const other of [open, null])
-    expect(page({ network: { name: 'Lagos', chain: other, contracts: [] } })).not.toContain(
-      'demonstration',
-    )
+    expect(
+      page({
+        network: {
+          name: 'Lagos',
+          chain: other,
+          contracts: [],
+          attribution: 'A Network',
+          licence: 'CC-BY-4.0',
+        },
+      }),
+    ).not.toContain('demonstration')
 })
 
 test('what the operator calls the network is text on the page', () => {
   const name = '<script>"&'
-  expect(page({ network: { name, chain, contracts: [] } })).toContain(
-    '<td>&lt;script>&quot;&amp;</td>',
+  expect(
+    page({
+      network: { name, chain, contracts: [], attribution: 'A Network', licence: 'CC-BY-4.0' },
+    }),
+  ).toContain('<td>&lt;script>&quot;&amp;</td>')
+})
+
+test('a citation names whom to name, the sensor, the network, the time, the hash, the licence and the link', () => {
+  expect(page()).toContain(
+    `<cite id="citation">A Network. Reading of sensor NGR-LOS-IKJ-001, network Lagos, 2026-01-15T00:00:00.000Z. Hash 0x0. Licence CC-BY-4.0. ${link}</cite>`,
   )
 })

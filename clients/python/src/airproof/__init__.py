@@ -2,6 +2,7 @@
 from ._call import AsyncPages, Pages
 from ._client import AsyncClient, Client
 from ._errors import AirproofError, ApiError, Disconnected
+from ._retry import Retry
 from ._stream import StreamEvent
 from ._verify import Proof, Refused, network_file, verify_bundle
 
@@ -15,6 +16,7 @@ __all__ = [
     'Pages',
     'Proof',
     'Refused',
+    'Retry',
     'StreamEvent',
     'network_file',
     'verify_bundle',
