@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Limits } from '../core/access/quota.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
+import { archiveFolder } from '../operate/archive/archive-folder.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readApiAddress, readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
@@ -20,6 +21,7 @@ export type ApiConfig = {
   readonly proofs: ProofSettings
   /** Those of airproof, and the operator's own. */
   readonly corrections: readonly Correction[]
+  readonly archive: ArchiveSettings
   readonly limits: Readonly<Record<Account['tier'], Limits>>
   /** How often an address may ask whether a page may call. */
   readonly preflights: RateLimit
@@ -38,6 +40,14 @@ export type NetworkSettings = {
   readonly archiveUrl: string | undefined
 }
 
+export type ArchiveSettings = {
+  readonly folder: string
+  /** Anyone may read it, without a key. */
+  readonly isOpen: boolean
+  /** How often an address may ask then: a query over a year opens a thousand files. */
+  readonly requests: RateLimit
+}
+
 export type ProofSettings = {
   /** An explorer of the chain, which has `/tx/<hash>`; undefined: none. */
   readonly explorerUrl: string | undefined
@@ -50,7 +60,7 @@ export type ProofSettings = {
 }
 
 /** @throws WrongUsage that names the variable */
-export function readApiConfig(source: SettingsSource): ApiConfig {
+export function readApiConfig(source: SettingsSource, dataFolder: string): ApiConfig {
   const settings = readSettings(source)
   const { host, port } = readApiAddress(settings)
   const count = (name: string, otherwise: number): number =>
@@ -71,6 +81,11 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
         perSecond: openPerSecond,
         burst: Math.max(1, proofsPerMinute / 10),
       },
+    },
+    archive: {
+      folder: archiveFolder(source, dataFolder),
+      isOpen: settings.yes('AIRPROOF_ARCHIVE_OPEN'),
+      requests: { perSecond: 100, burst: 6_000 },
     },
     network: {
       name: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),

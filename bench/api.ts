@@ -104,7 +104,8 @@ async function fillReadings(store: Store): Promise<void> {
 
 /** A month of roll-ups, as the statistics job would have written them. */
 async function fillRollups(store: Store): Promise<void> {
-  const field = { n: 6_000, mean: 50, min: 1, max: 200, p50: 48, p98: 190 }
+  const quantiles = { q02: 2, q25: 30, p50: 48, q75: 70, p98: 190 }
+  const field = { n: 6_000, mean: 50, sd: 20, min: 1, max: 200, ...quantiles }
   const fields = { ...mapQuantities(() => field), aqi: field }
   const rows = (stepMs: number): AreaStats[] => {
     const made: AreaStats[] = []

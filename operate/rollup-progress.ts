@@ -13,6 +13,8 @@ export type RollupRecord = {
   readonly position: number
   readonly dirty: readonly AreaStep[]
   readonly dirtyDays: readonly AreaStep[]
+  /** From there on the hours and days of sensors are written; absent: none are known to be. */
+  readonly sensorsFromMs?: number
 }
 
 type AreaStep = readonly [area: string, startMs: number]
@@ -28,6 +30,8 @@ export type RollupProgress = {
    * run, or more hours were touched than we count.
    */
   readonly unwritten: (area: string, size: BucketSize) => ReadonlySet<number> | 'all'
+  /** Before this no hour or day of a sensor may be read; Infinity: none at all. */
+  readonly sensorsFromMs: () => number
 }
 
 /** A year of late hours in ten areas; beyond that every hour counts as unknown. */
@@ -78,6 +82,7 @@ export function createRollupProgress(): RollupProgress {
       if (record !== undefined) forgetRead(record.position)
     },
     position: () => current?.position ?? 0,
+    sensorsFromMs: () => current?.sensorsFromMs ?? Number.POSITIVE_INFINITY,
     unwritten: (area, size) => {
       if (current === undefined || lostUpTo > current.position) return 'all'
       const isNetwork = area === wholeNetwork
@@ -101,9 +106,19 @@ function fill(into: Map<string, Set<number>>, steps: readonly AreaStep[]): void 
 /** @returns undefined for a value that is not a record: then the roll-ups are not used */
 export function parseRollupRecord(value: unknown): RollupRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { position, dirty, dirtyDays }: Partial<Record<keyof RollupRecord, unknown>> = value
+  const {
+    position,
+    dirty,
+    dirtyDays,
+    sensorsFromMs,
+  }: Partial<Record<keyof RollupRecord, unknown>> = value
   if (typeof position !== 'number' || !isSteps(dirty) || !isSteps(dirtyDays)) return undefined
-  return { position, dirty, dirtyDays }
+  return {
+    position,
+    dirty,
+    dirtyDays,
+    ...(typeof sensorsFromMs === 'number' ? { sensorsFromMs } : {}),
+  }
 }
 
 const isSteps = (value: unknown): value is readonly AreaStep[] =>

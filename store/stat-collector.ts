@@ -1,5 +1,5 @@
 import { statFields, stepsPerUnit } from './stat-fields.ts'
-import type { FieldStats } from './store.ts'
+import type { FieldStats, StatField } from './store.ts'
 import { summarise } from './summarise.ts'
 
 /**
@@ -7,9 +7,9 @@ import { summarise } from './summarise.ts'
  * which is why what feeds it looks at a day at most.
  */
 export type StatCollector = {
-  /** @param valueOf the row's value at an index of `statFields`, anything but a number where none */
+  /** @param valueOf the row's value at an index of the fields, anything but a number where none */
   readonly add: (startMs: number, valueOf: (field: number) => unknown) => void
-  /** Each bucket once, oldest first, its fields in the order of `statFields`. */
+  /** Each bucket once, oldest first, its fields in their order. */
   readonly summaries: () => readonly BucketSummary[]
 }
 
@@ -23,11 +23,11 @@ type Bucket = { readonly startMs: number; readings: number; readonly columns: re
 /** The values of one field, in an array that doubles. */
 type Column = { values: Int32Array; n: number }
 
-export function statCollector(): StatCollector {
+export function statCollector(fields: readonly StatField[] = statFields): StatCollector {
   const buckets = new Map<number, Bucket>()
   let last: Bucket | undefined
   const bucketAt = (startMs: number): Bucket => {
-    const bucket = buckets.get(startMs) ?? newBucket(startMs)
+    const bucket = buckets.get(startMs) ?? newBucket(startMs, fields.length)
     buckets.set(startMs, bucket)
     last = bucket
     return bucket
@@ -49,21 +49,23 @@ export function statCollector(): StatCollector {
           startMs,
           readings,
           fields: columns.map(({ values, n }, i) =>
-            summarise(values.subarray(0, n), stepsPerUnit(statFields[i]!)),
+            summarise(values.subarray(0, n), stepsPerUnit(fields[i]!)),
           ),
         })),
   }
 }
 
-const newBucket = (startMs: number): Bucket => ({
+const newBucket = (startMs: number, fields: number): Bucket => ({
   startMs,
   readings: 0,
-  columns: statFields.map(() => ({ values: new Int32Array(64), n: 0 })),
+  columns: Array.from({ length: fields }, () => ({ values: noRows, n: 0 })),
 })
+
+const noRows = new Int32Array(0)
 
 function push(column: Column, value: number): void {
   if (column.n === column.values.length) {
-    const grown = new Int32Array(2 * column.n)
+    const grown = new Int32Array(Math.max(16, 2 * column.n))
     grown.set(column.values)
     column.values = grown
   }

@@ -1,5 +1,5 @@
 import { mapQuantities, quantityNames } from '../core/air/quantities.ts'
-import type { AreaStats, FieldStats, StatField } from './store.ts'
+import type { AreaStats, FieldStats, SensorStats, StatField } from './store.ts'
 
 /** The fields that statistics are made of, in the order of every column list and buffer. */
 export const statFields: readonly StatField[] = [...quantityNames, 'aqi']
@@ -8,7 +8,18 @@ export const statFields: readonly StatField[] = [...quantityNames, 'aqi']
 export const stepsPerUnit = (field: StatField): number => (field === 'aqi' ? 1 : 100)
 
 /** The statistics of one field, in the order of every column list and buffer. */
-export const statNames = ['n', 'mean', 'min', 'max', 'p50', 'p98'] as const
+export const statNames = [
+  'n',
+  'mean',
+  'min',
+  'max',
+  'p50',
+  'p98',
+  'sd',
+  'q02',
+  'q25',
+  'q75',
+] as const
 
 export const noValues: FieldStats = {
   n: 0,
@@ -17,6 +28,22 @@ export const noValues: FieldStats = {
   max: null,
   p50: null,
   p98: null,
+  sd: null,
+  q02: null,
+  q25: null,
+  q75: null,
+}
+
+/**
+ * InfluxDB cannot take a field back, so a deviation may be there that was of more values.
+ * @param valueAt the value of a statistic, by its place in `statNames`
+ */
+export function statsOf(valueAt: (place: number) => number | null): FieldStats {
+  const stats: Record<string, number | null> = {}
+  for (let place = 0; place < statNames.length; place++) stats[statNames[place]!] = valueAt(place)
+  if ((stats['n'] ?? 0) < 2) stats['sd'] = null
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each of its names is given
+  return stats as FieldStats
 }
 
 /** @param fieldStats of the field that it is given, in the unit of the field */
@@ -25,12 +52,16 @@ export const areaStats = (
   startMs: number,
   readings: number,
   fieldStats: (field: StatField) => FieldStats,
-): AreaStats => ({
-  area,
-  startMs,
-  readings,
-  fields: {
-    ...mapQuantities(({ name }) => fieldStats(name)),
-    aqi: fieldStats('aqi'),
-  },
+): AreaStats => ({ area, startMs, readings, fields: everyField(fieldStats) })
+
+export const sensorStats = (
+  sensor: SensorStats['sensor'],
+  startMs: number,
+  readings: number,
+  fieldStats: (field: StatField) => FieldStats,
+): SensorStats => ({ sensor, startMs, readings, fields: everyField(fieldStats) })
+
+const everyField = (fieldStats: (field: StatField) => FieldStats): AreaStats['fields'] => ({
+  ...mapQuantities(({ name }) => fieldStats(name)),
+  aqi: fieldStats('aqi'),
 })

@@ -20,15 +20,55 @@ export type FieldStats = {
   /** Median: the middle value, or the mean of the two middle ones. */
   readonly p50: number | null
   readonly p98: number | null
+  /** Standard deviation of a sample (n − 1): null below two values. */
+  readonly sd: number | null
+  /** Like `sd` null in statistics of an area that an earlier version wrote. */
+  readonly q02: number | null
+  readonly q25: number | null
+  readonly q75: number | null
 }
 
-/** Statistics of the readings of one area in one hour or UTC day (or over one span). */
-export type AreaStats = {
-  readonly area: string
+/** Statistics of the readings of one hour or UTC day (or of one span). */
+type BucketStats = {
   readonly startMs: number
   /** Rows in the bucket, whatever they measured. */
   readonly readings: number
   readonly fields: { readonly [Field in StatField]: FieldStats }
+}
+export type AreaStats = BucketStats & { readonly area: string }
+/** Wherever the sensor was. */
+export type SensorStats = BucketStats & { readonly sensor: SensorId }
+
+/** What `statistics` are of: the readings of an area, or of sensors wherever they were. */
+export type StatSource = { readonly area: string } | { readonly sensors: readonly SensorId[] }
+
+export type StatQuery = {
+  readonly of: StatSource
+  /** Ends of spans that follow one another, ascending: one more than there are spans. */
+  readonly edges: readonly number[]
+  /** For each span the step that it belongs to, from 0; a step may have several (all Mondays). */
+  readonly steps: readonly number[]
+  readonly fields: readonly StatField[]
+  /**
+   * From every reading, or from written hours or days, as far as a span holds them whole; what
+   * remains of a span, and what is not written, is computed from readings, an hour (a day) at a time.
+   */
+  readonly from: 'readings' | BucketSize
+  /** The hours or days that must not be read: they are not written, or are older than their readings. */
+  readonly unwritten: ReadonlySet<number> | 'all'
+  /** Nothing before is written. */
+  readonly writtenFromMs: number
+}
+
+/**
+ * n, mean, sd, min and max are exact. Quantiles are those of the readings if `from` is 'readings' or
+ * the step is one written hour or day; otherwise those of the means of its hours or days.
+ */
+export type StepStats = {
+  readonly step: number
+  readonly readings: number
+  /** Those asked for that have values. */
+  readonly fields: { readonly [Field in StatField]?: FieldStats }
 }
 
 /** By time: newest first, or oldest first. Within one ms always by sensor. */
@@ -55,6 +95,11 @@ export class StoreMisconfigured extends Error {
 
 export type BucketSize = 'hour' | 'day'
 
+export type StoredNames = {
+  readonly sensors: readonly SensorId[]
+  readonly areas: readonly string[]
+}
+
 /** What a caller who goes away no longer needs. */
 export type StoreReads = Pick<
   Store,
@@ -67,6 +112,7 @@ export type StoreReads = Pick<
   | 'computeOverall'
   | 'areaHours'
   | 'areaDays'
+  | 'statistics'
 >
 
 export const givenUp = (): StoreUnavailable =>
@@ -150,6 +196,29 @@ export type Store = AsyncDisposable & {
   readonly areaDays: (area: string, fromMs: number, toMs: number) => Promise<readonly AreaStats[]>
   readonly writeAreaHours: (rows: readonly AreaStats[]) => Promise<void>
   readonly writeAreaDays: (rows: readonly AreaStats[]) => Promise<void>
+
+  /** Every sensor and area that has readings, in no order. */
+  readonly names: () => Promise<StoredNames>
+
+  /**
+   * Computed from raw rows: one entry per sensor and bucket of `size` that holds rows, in no order.
+   * Bounds as for `computeBuckets`; takes 24 bytes of memory a row of one sensor's span.
+   */
+  readonly computeSensors: (
+    sensors: readonly SensorId[],
+    fromMs: number,
+    toMs: number,
+    size: BucketSize,
+  ) => Promise<readonly SensorStats[]>
+  /** A bucket written again replaces the former one. Only fields that have values take space. */
+  readonly writeSensorHours: (rows: readonly SensorStats[]) => Promise<void>
+  readonly writeSensorDays: (rows: readonly SensorStats[]) => Promise<void>
+
+  /**
+   * One entry per step that has readings, in the order of steps. With `from: 'readings'` it takes
+   * 24 bytes of memory a row of the query.
+   */
+  readonly statistics: (query: StatQuery) => Promise<readonly StepStats[]>
 
   /**
    * The same reads, given up when the signal is aborted: they then throw StoreUnavailable. What has

@@ -2,11 +2,12 @@ import { noValues } from './stat-fields.ts'
 import type { FieldStats } from './store.ts'
 
 /**
- * The rule of InfluxQL's `percentile()`, so that both engines agree: the nearest rank.
+ * The rule of InfluxQL's `percentile()`, so that both engines agree: the nearest rank, of few values
+ * the first.
  * @returns an index into the sorted values, −1 where there is none
  */
 export const nearestRank = (n: number, percent: number): number =>
-  Math.floor((n * percent) / 100 + 0.5) - 1
+  n === 0 ? -1 : Math.max(0, Math.floor((n * percent) / 100 + 0.5) - 1)
 
 /**
  * @param values in any order; may be reordered
@@ -23,7 +24,9 @@ export function summarise(values: Int32Array, perUnit: number): FieldStats {
     if (value < min) min = value
     if (value > max) max = value
   }
+  const sd = spread(values, sum, min)
   const ranked = byRank(values, min, max)
+  const quantile = (percent: number): number => ranked(nearestRank(n, percent)) / perUnit
   const lower = ranked((n - 1) >> 1)
   const upper = ranked(n >> 1)
   return {
@@ -32,9 +35,34 @@ export function summarise(values: Int32Array, perUnit: number): FieldStats {
     min: min / perUnit,
     max: max / perUnit,
     p50: (lower + upper) / 2 / perUnit,
-    p98: ranked(nearestRank(n, 98)) / perUnit,
+    p98: quantile(98),
+    sd: sd === null ? null : sd / perUnit,
+    q02: quantile(2),
+    q25: quantile(25),
+    q75: quantile(75),
   }
 }
+
+/** The same in any order of the values: what would be rounded is carried. */
+function spread(values: Int32Array, sum: number, min: number): number | null {
+  let carried = 0n
+  let squares = 0
+  for (const value of values) {
+    const square = (value - min) ** 2
+    if (squares + square < mostExact) squares += square
+    else {
+      carried += BigInt(squares) + BigInt(square)
+      squares = 0
+    }
+  }
+  const { length: n } = values
+  if (n < 2) return null
+  const above = BigInt(sum - n * min)
+  const numerator = BigInt(n) * (carried + BigInt(squares)) - above * above
+  return Math.sqrt(Number(numerator) / (n * (n - 1)))
+}
+
+const mostExact = 2 ** 52
 
 /** The value at a rank from 0: by counting where the values lie dense, else by sorting. */
 function byRank(values: Int32Array, min: number, max: number): (rank: number) => number {

@@ -18,7 +18,7 @@ export function aqiScale(indices: readonly AirIndex[] = airIndices): Route {
   }
 }
 
-function scaleOf({ title, revision, bands, stepsPerUnit }: AirIndex): Answer {
+function scaleOf({ title, revision, bands, stepsPerUnit, averagingHours }: AirIndex): Answer {
   // the worst band of some indices has no upper end
   const range = ({ low, high }: Ends, steps: number) => ({
     low: low / steps,
@@ -28,6 +28,7 @@ function scaleOf({ title, revision, bands, stepsPerUnit }: AirIndex): Answer {
     status: 'success',
     name: title,
     revision,
+    averaging_hours: averagingHours,
     highest: bands.at(-1)?.aqi.high,
     categories: bands.map(({ category, aqi, pm25, pm10, color, colorVision }) => ({
       category,

@@ -12,10 +12,10 @@ import type { AreaStats, FieldStats } from '../../store/store.ts'
  */
 const halfUp = (value: number): number => Math.floor(value + 0.5 + 1e-6)
 /** Two decimals, as the values themselves have. */
-const rounded = (value: number | null): number | null =>
+export const rounded = (value: number | null): number | null =>
   value === null ? null : fromHundredths(halfUp(value * 100))
 /** One decimal, for means of indices. */
-const tenths = (value: number | null): number | null =>
+export const tenths = (value: number | null): number | null =>
   value === null ? null : halfUp(value * 10) / 10
 
 type MeasurementJson = {

@@ -1,6 +1,7 @@
 /** /v1 for programs: OpenAPI 3.1. Tests check that it matches what the routes accept and return. */
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
 import { qualityFilters } from '../../core/air/quality-level.ts'
+import { changesPaths, changesSchemas } from './changes.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
 import { networkPaths, networkSchemas } from './network.ts'
 import {
@@ -15,10 +16,12 @@ import {
   query,
   read,
   ref,
+  sensorInPath,
   text,
   timeGiven,
 } from './parts.ts'
 import { answerSchemas } from './schemas.ts'
+import { statisticsPaths, statisticsSchemas } from './statistics.ts'
 import { streamPaths, streamSchemas, usagePaths, usageSchemas } from './usage.ts'
 import { webhookSchemas } from './webhook-schemas.ts'
 import { webhookCalls, webhookPaths } from './webhooks.ts'
@@ -44,11 +47,6 @@ const readingTime = query('timestamp', timeGiven, 'of the reading', {
   example: '2026-01-31T08:00:00.000Z',
 })
 const hashPin = query('hash', hash, 'answers 409 if the reading has another hash')
-const sensorInPath = path(
-  'sensor_id',
-  'the id, or its short form such as NGR-LOS-017 if only one sensor has that number',
-  'NGR-LOS-IKJ-017',
-)
 const sensorInQuery = query('sensor_id', filled, 'of this sensor only; the id or its short form', {
   example: 'NGR-LOS-IKJ-017',
 })
@@ -57,6 +55,11 @@ const areaInQuery = query(
   filled,
   'name, code or slug of an area in any case, or the network’s name; 404 if there is no such area',
   { example: 'Ikeja' },
+)
+const areaInPath = path(
+  'area_name',
+  'name, code or slug in any case, or the network’s name',
+  'Ikeja',
 )
 const indexInQuery = query(
   'index',
@@ -105,6 +108,7 @@ export const openApi = {
     { name: 'readings', description: 'What was measured' },
     { name: 'proofs', description: 'Whether a reading is what was anchored on the blockchain' },
     { name: 'areas', description: 'Statistics of a part of the city' },
+    { name: 'statistics', description: 'What was measured, by hour, day, month or year' },
     { name: 'stream', description: 'What happens, as it happens' },
     { name: 'webhooks', description: 'What happens, sent to an address of yours (premium)' },
     { name: 'account', description: 'What your account has used' },
@@ -243,6 +247,10 @@ export const openApi = {
         },
       },
     },
+    ...changesPaths(
+      { sensor: sensorInQuery, area: areaInQuery, format, index: indexInQuery },
+      tables('ReadingsGeoJson'),
+    ),
     '/v1/readings/{sensor_id}/verify': {
       get: {
         operationId: 'verifyReading',
@@ -321,7 +329,7 @@ export const openApi = {
         summary: 'Statistics of an area, of the last 24 hours unless a period is given',
         description: 'A period of at most 1,830 days, of at most 93 with interval=hour.',
         parameters: [
-          path('area_name', 'name, code or slug in any case, or the network’s name', 'Ikeja'),
+          areaInPath,
           startTime,
           endTime,
           query('interval', oneOf(['hour', 'day']), 'adds `series`, in steps of UTC'),
@@ -342,6 +350,15 @@ export const openApi = {
         responses: { ...read('the models', json(ref('Corrections'))), ...failures() },
       },
     },
+    ...statisticsPaths({
+      sensorInPath,
+      areaInPath,
+      boxInQuery,
+      indexInQuery,
+      startTime,
+      endTime,
+      nextPage,
+    }),
     '/v1/aqi/scale': {
       get: {
         operationId: 'aqiScale',
@@ -390,8 +407,10 @@ export const openApi = {
     schemas: {
       ...answerSchemas,
       ...networkSchemas,
+      ...statisticsSchemas,
       ...usageSchemas,
       ...streamSchemas,
+      ...changesSchemas,
       ...webhookSchemas,
       ...failureSchemas,
     },

@@ -334,6 +334,10 @@ export const answerSchemas = {
         tx_hash: hash,
         explorer_url: text,
         chain_id: integerOrNull,
+        demonstration: {
+          type: ['boolean', 'null'],
+          description: 'the operator runs this chain, so it proves nothing about time',
+        },
         contract: textOrNull,
         block_number: integerOrNull,
         block_hash: textOrNull,
@@ -436,6 +440,7 @@ export const answerSchemas = {
     status: success,
     name: text,
     revision: { ...text, description: 'of the table: the day, or only the year' },
+    averaging_hours: { ...integer, description: 'the index is defined for means over so many' },
     highest: integer,
     categories: arrayOf(ref('AqiBand')),
   }),

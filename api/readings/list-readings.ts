@@ -24,7 +24,7 @@ import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { readView, type View } from '../live/view.ts'
-import { correctedBy, readWantedCorrections } from './corrections.ts'
+import { correctedBy, correctionsJson, readWantedCorrections } from './corrections.ts'
 import { filteredPage, readQuality } from './filtered-page.ts'
 import { readingTypes, typeOfFormat, writeReadings } from './reading-formats.ts'
 
@@ -91,11 +91,15 @@ export const listReadings = (options: Options): Route => ({
       type,
       {
         readings,
-        sensor: wanted.sensor,
-        nextCursor,
-        leftOut: quality === 'all' ? undefined : leftOut,
         corrections,
         view,
+        fields: {
+          ...(wanted.sensor !== undefined && { sensor_id: wanted.sensor }),
+          count: readings.length,
+          next_cursor: nextCursor,
+          ...(quality !== 'all' && { left_out: leftOut }),
+          ...(corrections.length > 0 && { corrections: correctionsJson(corrections) }),
+        },
       },
       { texts, registered },
     )
@@ -112,7 +116,7 @@ export const listReadings = (options: Options): Route => ({
 })
 
 /** @throws ApiError 400 */
-function readTypedView(params: Params, type: string, indices: Options['indices']): View {
+export function readTypedView(params: Params, type: string, indices: Options['indices']): View {
   const view = readView(params, indices)
   if (view.shape !== 'full' && type === readingTypes.csv) {
     throw badParameter('shape', view.shape, 'left out with CSV, which has all columns')

@@ -22,9 +22,10 @@ import type { SharedConfig } from '../../runtime/process/config.ts'
 import { parseAnySensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
+import { areaStats } from '../../store/stat-fields.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
 import { latestMs } from '../export/stored-rows.ts'
-import { checkAreas, checkRules, checkSignatures } from './row-faults.ts'
+import { checkAreas, checkRules, checkSignatures, checkUnsigned } from './row-faults.ts'
 import { storedLog } from './stored-log.ts'
 
 export type DeepAudit = DeepCheck & {
@@ -58,16 +59,19 @@ export async function openDeepAudit(
   // a retired sensor has signed what it sent before
   const keysOf = (sensor: SensorId) => all.get(sensor)?.keys ?? []
   const signatures = checkSignatures(store, keysOf, await createKeccak())
+  const unsigned = checkUnsigned((sensor) => all.get(sensor)?.mustSignSinceMs)
   return {
     covers: ['area', derivedFlagsWords, signaturesWords, 'statistics of areas'],
     see: async (rows) => {
       areas.see(rows)
       rules.see(rows)
+      unsigned.see(rows)
       await signatures.see(rows)
     },
     run: async (findings) => {
       areas.tell(findings)
       rules.tell(findings)
+      unsigned.tell(findings)
       signatures.tell(findings)
       const { names, fromMs, toMs } = areas.seen()
       for (const { sites } of known.values()) for (const { area } of sites) names.add(area)
@@ -147,10 +151,21 @@ async function differences(store: Sources, { area, size, fromMs, toMs }: Span): 
     const byStart = (list: readonly AreaStats[]) => new Map(list.map((one) => [one.startMs, one]))
     const [keptBy, madeBy] = [byStart(kept), byStart(made)]
     for (const startMs of new Set([...keptBy.keys(), ...madeBy.keys()]))
-      if (!isDeepStrictEqual(keptBy.get(startMs), madeBy.get(startMs)))
-        found.push({ area, size, startMs })
+      if (!isSame(keptBy.get(startMs), madeBy.get(startMs))) found.push({ area, size, startMs })
   }
   return found
+}
+
+/** An earlier version wrote fewer statistics: those that it left out are not compared. */
+function isSame(kept: AreaStats | undefined, made: AreaStats | undefined): boolean {
+  if (kept === undefined || made === undefined) return kept === made
+  const { area, startMs, readings } = made
+  const then = areaStats(area, startMs, readings, (field) => {
+    const stats = made.fields[field]
+    const isOlder = kept.fields[field].q25 === null
+    return isOlder ? { ...stats, sd: null, q02: null, q25: null, q75: null } : stats
+  })
+  return isDeepStrictEqual(kept, then)
 }
 
 /** The steps before and after all rows of which the store holds statistics. @param span of the rows */

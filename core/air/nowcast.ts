@@ -40,11 +40,14 @@ export function nowcast(hours: readonly (number | null)[]): number | null {
 
 /**
  * @param hours newest first; those after the 24th are ignored, missing ones are null
- * @returns the mean of the hours present, null unless 18 of the 24 are
+ * @returns the mean of the hours present, null unless so many of the 24 are
  */
-export function dailyMean(hours: readonly (number | null)[]): number | null {
+export function dailyMean(
+  hours: readonly (number | null)[],
+  needed = neededDailyHours,
+): number | null {
   const present = hours.slice(0, dailyHours).filter((mean) => mean !== null)
-  if (present.length < neededDailyHours) return null
+  if (present.length < needed) return null
   return present.reduce((sum, mean) => sum + mean, 0) / present.length
 }
 

@@ -1,11 +1,14 @@
 /**
- * Area statistics: a projection of the log into hour and day rows, by one process at a time.
+ * Statistics: a projection of the log into hour and day rows, by one process at a time.
  *
- * Every reading makes its hour of its area, and of the whole network, dirty; a dirty hour is
+ * Every reading makes its hour of its sensor, of its area, and of the whole network, dirty; a dirty hour is
  * computed from raw rows once it is over, and again whenever a late reading makes it dirty again.
  * An entry of the log counts only when the store holds it. KV `system`, key `rollup`, says how far
  * the log was read and which hours were dirty then: after a crash the log is read from there, so an
  * hour may be computed twice and none is forgotten.
+ *
+ * What an earlier version stored has no hours and days of sensors: they are made in the pauses between
+ * rounds, a day at a time, the newest first (`sensor-rows.ts`).
  */
 
 import type { KV } from '@nats-io/kv'
@@ -13,7 +16,9 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
-import type { BucketSize, Store } from '../../store/store.ts'
+import type { BucketSize } from '../../store/store.ts'
+import { markSensor, marksOf, type SensorMarks, takeOver, tasksOf } from './sensor-marks.ts'
+import { pastDays, type SensorRowsStore, writeSensors } from './sensor-rows.ts'
 import type { ReadEntries } from './store-writer.ts'
 
 type Dirty = Map<string, Set<number>>
@@ -26,12 +31,15 @@ export type RollUpRecord = {
   /** Hours that were not yet computed then. */
   readonly dirty: readonly Pair[]
   readonly dirtyDays: readonly Pair[]
+  /**
+   * From there on the hours and days of sensors are written, apart from the dirty ones; 0: all are.
+   * Absent: an earlier version wrote the record, or nobody did yet.
+   */
+  readonly sensorsFromMs?: number
 }
 
-type RollUpStore = Pick<Store, 'computeBuckets' | 'writeAreaHours' | 'writeAreaDays'>
-
 export type RollUpOptions = {
-  readonly store: RollUpStore
+  readonly store: SensorRowsStore
   readonly kv: KV
   readonly readEntries: ReadEntries
   /** Resolves when the store holds everything of a partition up to a sequence. */
@@ -44,6 +52,8 @@ export type RollUpOptions = {
 
 const roundMs = 5_000
 const retryMs = 1_000
+/** Of the time of a round at most this is spent on the past. */
+const pastMs = roundMs / 2
 /** Reading waits for a round when this many hours are dirty. */
 const maxDirty = 50_000
 /** Neighbouring dirty hours are computed by one query, over gaps of at most this. */
@@ -110,7 +120,8 @@ const isRecord = (value: unknown): value is RollUpRecord =>
   'dirty' in value &&
   isPairs(value.dirty) &&
   'dirtyDays' in value &&
-  isPairs(value.dirtyDays)
+  isPairs(value.dirtyDays) &&
+  (!('sensorsFromMs' in value) || typeof value.sensorsFromMs === 'number')
 
 async function readRecord(kv: KV): Promise<RollUpRecord> {
   // an operator deletes the entry to have all statistics computed again; it is then empty
@@ -136,6 +147,10 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
   const { store, kv, readEntries, stored, nowMs, pause } = options
   const hours = dirtyOf(record.dirty)
   const days = dirtyOf(record.dirtyDays)
+  const sensorHours = marksOf(record.dirty.map(([, start]) => start))
+  const sensorDays = marksOf(record.dirtyDays.map(([, start]) => start))
+  let sensorsFromMs = record.sensorsFromMs ?? floorTo(nowMs(), dayMs) + dayMs
+  const past = pastDays({ store, nowMs, fromMs: sensorsFromMs })
   let position = record.position
   let written = JSON.stringify(record)
   const failed = new AbortController()
@@ -151,14 +166,30 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
     }
   }
 
+  const computeSensors = async (
+    marks: SensorMarks,
+    stepMs: number,
+    size: BucketSize,
+  ): Promise<void> => {
+    for (const { sensors, starts } of tasksOf(marks)) {
+      const those = sensors === 'all' ? (await store.names()).sensors : sensors
+      for (const span of spansOf(starts, stepMs)) await writeSensors(store, those, span, size)
+    }
+  }
+
   const round = async (): Promise<void> => {
     const at = position
     const closedHours = takeClosed(hours, hourMs, nowMs())
     const closedDays = takeClosed(days, dayMs, nowMs())
+    const overHours = takeOver(sensorHours, hourMs, nowMs())
+    const overDays = takeOver(sensorDays, dayMs, nowMs())
     const left = { dirty: pairsOf(hours), dirtyDays: pairsOf(days) }
     await compute(closedHours, hourMs, 'hour')
     await compute(closedDays, dayMs, 'day')
-    const next = JSON.stringify({ position: at, ...left } satisfies RollUpRecord)
+    await computeSensors(overHours, hourMs, 'hour')
+    await computeSensors(overDays, dayMs, 'day')
+    sensorsFromMs = await past.work(nowMs() + pastMs)
+    const next = JSON.stringify({ position: at, ...left, sensorsFromMs } satisfies RollUpRecord)
     if (next === written) return
     await kv.put(systemKeys.rollup, next)
     written = next
@@ -169,8 +200,10 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
       if (rows.length > 0) await stored(partition, seq, stop)
       if (stop.aborted) return
       let last: Pair | undefined
-      for (const { area, timeMs } of rows) {
+      for (const { area, sensor, timeMs } of rows) {
         const hour = floorTo(timeMs, hourMs)
+        markSensor(sensorHours, sensor, hour)
+        markSensor(sensorDays, sensor, floorTo(timeMs, dayMs))
         // most rows of a message are of one hour, and many of one area
         if (last?.[0] === area && last[1] === hour) continue
         last = [area, hour]

@@ -2,7 +2,6 @@ import type { Reading } from '../../core/air/reading.ts'
 import { sameValues } from '../../core/air/values.ts'
 import { sortOutFaulty } from '../row-fault.ts'
 import {
-  type AreaStats,
   type RefusedRow,
   type Store,
   StoreMisconfigured,
@@ -10,11 +9,12 @@ import {
   type StoreRow,
 } from '../store.ts'
 import { influxClient } from './client.ts'
-import { type RollupMeasurement, readingLines, rollupLine } from './line-protocol.ts'
+import { readingLines, rollupLine, sensorLine } from './line-protocol.ts'
 import { type InfluxQuery, influxQuery } from './query.ts'
 import { influxReads } from './read.ts'
 import { influxRetention } from './retention.ts'
 import { influxRollups, influxStats } from './stats.ts'
+import { influxNames, influxSensors, influxStatistics } from './step-stats.ts'
 import { writeLines } from './write.ts'
 
 export type InfluxStoreOptions = {
@@ -61,14 +61,11 @@ export async function openInfluxStore({
         influxRollups(ofRollups, 'reading_1h', area, fromMs, toMs),
       areaDays: async (area, fromMs, toMs) =>
         influxRollups(ofRollups, 'reading_1d', area, fromMs, toMs),
+      statistics: influxStatistics({ readings: bounded, rollups: ofRollups }),
     }
   }
 
-  const writeRollups = async (
-    measurement: RollupMeasurement,
-    rows: readonly AreaStats[],
-  ): Promise<void> => {
-    const lines = rows.map((row) => rollupLine(measurement, row))
+  const writeRollups = async (lines: readonly string[]): Promise<void> => {
     const { bad, dropped } = await writeLines(rollupApi, lines, `${place}, bucket ${rollupBucket}`)
     const why = dropped ?? bad[0]?.why
     if (why !== undefined) throw new StoreMisconfigured(`${place} refuses roll-ups: ${why}`)
@@ -88,8 +85,12 @@ export async function openInfluxStore({
       const sent = fit.filter((row) => !cut.has(row))
       return [...refused, ...bad, ...(await missing(reads.existing, sent, written.dropped))]
     },
-    writeAreaHours: async (rows) => writeRollups('reading_1h', rows),
-    writeAreaDays: async (rows) => writeRollups('reading_1d', rows),
+    writeAreaHours: async (rows) => writeRollups(rows.map((row) => rollupLine('reading_1h', row))),
+    writeAreaDays: async (rows) => writeRollups(rows.map((row) => rollupLine('reading_1d', row))),
+    names: async () => influxNames(query),
+    computeSensors: influxSensors(query),
+    writeSensorHours: async (rows) => writeRollups(rows.map((row) => sensorLine('sensor_1h', row))),
+    writeSensorDays: async (rows) => writeRollups(rows.map((row) => sensorLine('sensor_1d', row))),
     keptFromMs: async () => {
       const retentionMs = await influxRetention({ transport: queries, bucket, place })
       return retentionMs === undefined ? undefined : now() - retentionMs

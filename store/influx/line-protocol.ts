@@ -7,9 +7,10 @@ import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { statFields, statNames } from '../stat-fields.ts'
-import type { AreaStats, StoreRow } from '../store.ts'
+import type { AreaStats, FieldStats, SensorStats, StatField, StoreRow } from '../store.ts'
 
 export type RollupMeasurement = 'reading_1h' | 'reading_1d'
+export type SensorMeasurement = 'sensor_1h' | 'sensor_1d'
 
 /** More sensors than a process has; beyond it the prefixes are made again. */
 const mostPrefixes = 200_000
@@ -46,17 +47,27 @@ export function readingLines(): (row: StoreRow) => string {
  * and where it is 0 the field's other statistics, then left out, count for nothing.
  */
 export function rollupLine(measurement: RollupMeasurement, stats: AreaStats): string {
-  const fields = [`readings=${stats.readings}i`]
-  for (const field of statFields) {
-    const of = stats.fields[field]
-    fields.push(`${field}_n=${of.n}i`)
-    for (const name of statNames) {
-      const value = of[name]
-      if (name !== 'n' && value !== null && of.n > 0) fields.push(`${field}_${name}=${value}`)
-    }
-  }
-  return `${measurement},area=${escapeTag(stats.area)} ${fields.join(',')} ${stats.startMs}`
+  const fields = statFields.flatMap((field) => [
+    `${field}_n=${stats.fields[field].n}i`,
+    ...valuesOf(field, stats.fields[field]),
+  ])
+  return `${measurement},area=${escapeTag(stats.area)} readings=${stats.readings}i,${fields.join(',')} ${stats.startMs}`
 }
+
+/** Only what has values takes space: a sensor's readings stay, so no field loses its values. */
+export function sensorLine(measurement: SensorMeasurement, stats: SensorStats): string {
+  const fields = statFields.flatMap((field) => {
+    const { n } = stats.fields[field]
+    return n === 0 ? [] : [`${field}_n=${n}i`, ...valuesOf(field, stats.fields[field])]
+  })
+  return `${measurement},sensor_id=${escapeTag(stats.sensor)} ${[`readings=${stats.readings}i`, ...fields].join(',')} ${stats.startMs}`
+}
+
+const valuesOf = (field: StatField, stats: FieldStats): string[] =>
+  statNames.flatMap((name) => {
+    const value = stats[name]
+    return name === 'n' || value === null || stats.n === 0 ? [] : [`${field}_${name}=${value}`]
+  })
 
 const signatureFields = ({ algorithm, publicKey, signature, text }: DeviceSignature): string =>
   `sig_algorithm=${quoted(algorithm)},sig_key=${quoted(publicKey)},sig=${quoted(signature)},sig_text=${quoted(inOneLine(text))},`

@@ -1,9 +1,11 @@
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
-import type { Cursor, Order } from '../store.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { BucketSize, Cursor, Order, StatQuery, StepStats, StoredNames } from '../store.ts'
 import type { Fault } from './fault.ts'
 import type { PackedKeys, PackedReadings } from './pack.ts'
+import type { PackedSensorStats } from './pack-sensor-stats.ts'
 import type { PackedStats } from './pack-stats.ts'
-import type { RollupTable } from './schema.ts'
+import type { RollupTable, SensorTable } from './schema.ts'
 
 /** What a worker is asked to do, in what crosses a thread cheaply. */
 export type SqliteCalls = {
@@ -34,6 +36,15 @@ export type SqliteCalls = {
   readonly computeOverall: (area: string, fromMs: number, toMs: number) => PackedStats
   readonly rollups: (table: RollupTable, area: string, fromMs: number, toMs: number) => PackedStats
   readonly writeRollups: (table: RollupTable, rows: PackedStats) => void
+  readonly names: () => StoredNames
+  readonly computeSensors: (
+    sensors: readonly SensorId[],
+    fromMs: number,
+    toMs: number,
+    size: BucketSize,
+  ) => PackedSensorStats
+  readonly writeSensors: (table: SensorTable, rows: PackedSensorStats) => void
+  readonly statistics: (query: StatQuery) => readonly StepStats[]
   readonly ping: () => void
 }
 

@@ -1,6 +1,6 @@
 /** Statistics as one buffer, for the same reason as readings (`pack.ts`). */
 import type { BucketSummary } from '../stat-collector.ts'
-import { areaStats, statFields, statNames } from '../stat-fields.ts'
+import { areaStats, statFields, statNames, statsOf } from '../stat-fields.ts'
 import type { AreaStats, FieldStats } from '../store.ts'
 import { type Cells, nameTable, orNull } from './pack.ts'
 
@@ -41,14 +41,8 @@ export function packSummaries(summaries: readonly BucketSummary[]): Cells {
 export function unpackStats({ areas, cells }: PackedStats): AreaStats[] {
   const rows: AreaStats[] = []
   for (let i = 0; i < cells.length; i += statsWidth) {
-    const fieldStats = (at: number): FieldStats => ({
-      n: cells[at]!,
-      mean: orNull(cells[at + 1]!),
-      min: orNull(cells[at + 2]!),
-      max: orNull(cells[at + 3]!),
-      p50: orNull(cells[at + 4]!),
-      p98: orNull(cells[at + 5]!),
-    })
+    const fieldStats = (at: number): FieldStats =>
+      statsOf((place) => (place === 0 ? cells[at]! : orNull(cells[at + place]!)))
     const start = i + statsHead
     rows.push(
       areaStats(areas[cells[i]!] ?? '', cells[i + 1]!, cells[i + 2]!, (field) =>

@@ -1,11 +1,12 @@
 /**
  * The file of the embedded store. Sensors and areas are small integers, measured values integer
- * hundredths: 64 bytes per reading. `readings`, `signatures`, `area_hours` and `area_days` are for
- * people.
+ * hundredths: 64 bytes per reading. `readings`, `signatures`, `area_hours`, `area_days`,
+ * `sensor_hours` and `sensor_days` are for people.
  */
 import { signatureAlgorithms } from '../../core/air/device-signature.ts'
-import { quantityNames } from '../../core/air/quantities.ts'
+import { quantityIds, quantityNames } from '../../core/air/quantities.ts'
 import { statFields, statNames, stepsPerUnit } from '../stat-fields.ts'
+import type { StatField } from '../store.ts'
 
 /**
  * The newest version of the schema (`user_version`). An older file is brought up to it when its
@@ -17,8 +18,9 @@ import { statFields, statNames, stepsPerUnit } from '../stat-fields.ts'
  * | 1 | 0.1 | the basic five |
  * | 2 | 0.2 | every quantity of the table |
  * | 3 | 0.2 | the version of a reading's leaf, and signatures of devices |
+ * | 4 | 0.2 | hours and days of sensors |
  */
-export const schemaVersion = 3
+export const schemaVersion = 4
 /** The bytes "airp" in the file's header: this file is ours. */
 export const applicationId = 0x61697270
 
@@ -31,6 +33,13 @@ export const statColumns: readonly string[] = statFields.flatMap((field) =>
 )
 
 export type RollupTable = 'area_hour' | 'area_day'
+export type SensorTable = 'sensor_hour' | 'sensor_day'
+
+/**
+ * The number of a field in a sensor's hour or day: the id of a quantity; the index has one that no
+ * quantity gets.
+ */
+export const fieldNumber = (field: StatField): number => (field === 'aqi' ? -1 : quantityIds[field])
 
 const statColumnsSql = statFields.flatMap((field) =>
   // a default, so that they can be added to rows that are there
@@ -74,6 +83,53 @@ const algorithmText = `case signature.algorithm ${Object.entries(signatureAlgori
   .map(([name, byte]) => `when ${byte} then '${name}'`)
   .join(' ')} end`
 
+/**
+ * A row per quantity that has values, so that the others take no space. Values are in steps, as in
+ * `reading`; only the middle of two values may lie between two steps.
+ */
+export const sensorColumns = [
+  's',
+  't',
+  'field',
+  'readings',
+  'n',
+  'sum',
+  'sd',
+  'min',
+  'q02',
+  'q25',
+  'p50',
+  'q75',
+  'p98',
+  'max',
+] as const
+const realColumns: readonly string[] = ['sd', 'p50']
+
+function sensorRollup(table: SensorTable): string {
+  const columns = sensorColumns.map((name) => {
+    if (realColumns.includes(name)) return `${name} real`
+    return `${name} integer not null`
+  })
+  return `create table if not exists ${table}(
+  ${columns.join(',\n  ')},
+  primary key(s, t, field)
+) without rowid, strict;`
+}
+
+/** In units; a row per quantity, as in the table. */
+function sensorView(table: SensorTable): string {
+  const name = statFields.map((field) => `when ${fieldNumber(field)} then '${field}'`).join(' ')
+  const unit = `(case h.field when ${fieldNumber('aqi')} then 1.0 else 100.0 end)`
+  const values = sensorColumns
+    .slice(sensorColumns.indexOf('sd'))
+    .map((column) => `h.${column} / ${unit} as ${column}`)
+  return `
+create view ${table}s as
+  select sensor.id as sensor_id, ${isoTime('h.t')} as time, h.t as time_ms, h.readings,
+    case h.field ${name} end as quantity, h.n, h.sum / ${unit} / h.n as mean, ${values.join(', ')}
+  from ${table} h join sensor on sensor.n = h.s;`
+}
+
 /** Tables that a file of an earlier version lacks. */
 export const addedTablesSql = `
 create table if not exists signature(
@@ -85,7 +141,8 @@ create table if not exists signature(
   text text not null,
   primary key(s, t)
 ) without rowid, strict;
-`
+${sensorRollup('sensor_hour')}
+${sensorRollup('sensor_day')}`
 
 /** Views are for people: they are made again whenever a column was added. */
 export const viewsSql = `
@@ -93,6 +150,8 @@ drop view if exists readings;
 drop view if exists signatures;
 drop view if exists area_hours;
 drop view if exists area_days;
+drop view if exists sensor_hours;
+drop view if exists sensor_days;
 create view readings as
   select sensor.id as sensor_id, area.name as area, ${isoTime('r.t')} as time, r.t as time_ms,
     ${inUnits}, r.flags, r.seq, coalesce(r.leaf, 1) as leaf_version, ${hexText('r.device')} as device
@@ -104,6 +163,8 @@ create view signatures as
   from signature join sensor on sensor.n = signature.s;
 ${rollupView('area_hour')}
 ${rollupView('area_day')}
+${sensorView('sensor_hour')}
+${sensorView('sensor_day')}
 `
 
 export const schemaSql = `

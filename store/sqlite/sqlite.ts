@@ -1,10 +1,18 @@
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { sortOutFaulty } from '../row-fault.ts'
-import { type BucketSize, type Store, type StoreReads, StoreUnavailable } from '../store.ts'
+import {
+  type BucketSize,
+  type SensorStats,
+  type Store,
+  type StoreReads,
+  StoreUnavailable,
+} from '../store.ts'
 import { openSqliteLane, type SqliteLane } from './lane.ts'
 import { type PackedReadings, packKeys, packReadings, unpackReadings } from './pack.ts'
+import { packSensorStats, unpackSensorStats } from './pack-sensor-stats.ts'
 import { packStats, unpackStats } from './pack-stats.ts'
+import type { SensorTable } from './schema.ts'
 
 export type SqliteStoreOptions = {
   /** Made if it is not there; its folder must be. */
@@ -40,6 +48,11 @@ export async function openSqliteStore({
   }
   const lanes = opening.move()
 
+  const writeSensors = async (table: SensorTable, rows: readonly SensorStats[]): Promise<void> => {
+    const packed = packSensorStats(rows)
+    await writer.call('writeSensors', [table, packed], { transfer: [packed.cells.buffer] })
+  }
+
   return {
     writeBatch: async (rows) => {
       const { fit, refused } = sortOutFaulty(rows)
@@ -56,6 +69,11 @@ export async function openSqliteStore({
     within: (signal) => readsOver(reader, statistics, signal),
     writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
     writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
+    names: async () => reader.call('names', []),
+    computeSensors: async (sensors, fromMs, toMs, size) =>
+      unpackSensorStats(await statistics.call('computeSensors', [sensors, fromMs, toMs, size])),
+    writeSensorHours: async (rows) => writeSensors('sensor_hour', rows),
+    writeSensorDays: async (rows) => writeSensors('sensor_day', rows),
     keptFromMs: async () => undefined,
     // not queued after the writes: a long batch does not mean trouble
     ping: async () => reader.call('ping', []),
@@ -83,6 +101,7 @@ function readsOver(reader: SqliteLane, statistics: SqliteLane, signal?: AbortSig
       unpackStats(await reader.call('rollups', ['area_hour', area, fromMs, toMs], how)),
     areaDays: async (area, fromMs, toMs) =>
       unpackStats(await reader.call('rollups', ['area_day', area, fromMs, toMs], how)),
+    statistics: async (query) => statistics.call('statistics', [query], how),
   }
 }
 

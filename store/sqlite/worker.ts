@@ -17,6 +17,7 @@ import { faultOf } from './fault.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { sqliteReads } from './read.ts'
 import { sqliteStats } from './stats.ts'
+import { sqliteSteps } from './step-stats.ts'
 import { sqliteWrites } from './write.ts'
 
 const port = parentPort
@@ -40,7 +41,13 @@ function open(): SqliteCalls {
   const ping = (): void => {
     db.all('select count(*) from sqlite_schema')
   }
-  const calls = { ...sqliteReads(db), ...sqliteStats(db, mustBeWanted), ...sqliteWrites(db), ping }
+  const calls = {
+    ...sqliteReads(db),
+    ...sqliteStats(db, mustBeWanted),
+    ...sqliteSteps(db, mustBeWanted),
+    ...sqliteWrites(db),
+    ping,
+  }
   opened = { db, calls }
   return calls
 }
@@ -78,6 +85,14 @@ function perform(calls: SqliteCalls, request: Request): ReturnType<SqliteCalls[R
       return calls.rollups(...request.args)
     case 'writeRollups':
       return calls.writeRollups(...request.args)
+    case 'names':
+      return calls.names()
+    case 'computeSensors':
+      return calls.computeSensors(...request.args)
+    case 'writeSensors':
+      return calls.writeSensors(...request.args)
+    case 'statistics':
+      return calls.statistics(...request.args)
     case 'ping':
       return calls.ping()
   }

@@ -2,12 +2,20 @@ import { signatureAlgorithms } from '../../core/air/device-signature.ts'
 import { hashBytes } from '../../core/hex.ts'
 import type { SqliteFile } from './file.ts'
 import { numberOf, type PackedReadings, readingColumns } from './pack.ts'
+import { type PackedSensorStats, sensorWidth } from './pack-sensor-stats.ts'
 import { type PackedStats, statsWidth } from './pack-stats.ts'
-import { type RollupTable, signatureColumns, statColumns } from './schema.ts'
+import {
+  type RollupTable,
+  type SensorTable,
+  sensorColumns,
+  signatureColumns,
+  statColumns,
+} from './schema.ts'
 
 export type SqliteWrites = {
   readonly writeBatch: (rows: PackedReadings) => void
   readonly writeRollups: (table: RollupTable, rows: PackedStats) => void
+  readonly writeSensors: (table: SensorTable, rows: PackedSensorStats) => void
 }
 
 /**
@@ -70,6 +78,17 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
         }
       })
     },
+
+    writeSensors: (table, { sensors: ids, cells }) => {
+      db.transaction('write', () => {
+        const numbers = sensors.numbersOf(ids)
+        for (let i = 0; i < cells.length; i += sensorWidth) {
+          const [s, ...rest] = cells.subarray(i, i + sensorWidth)
+          // NaN binds as null
+          db.run(replaceSensor[table], numbers[s!]!, ...rest)
+        }
+      })
+    },
   }
 }
 
@@ -129,4 +148,12 @@ const replaceRollupIn = (table: RollupTable): string =>
 const replaceRollup: Readonly<Record<RollupTable, string>> = {
   area_hour: replaceRollupIn('area_hour'),
   area_day: replaceRollupIn('area_day'),
+}
+
+const replaceSensorIn = (table: SensorTable): string =>
+  `insert or replace into ${table}(${sensorColumns.join(', ')})
+  values (${sensorColumns.map(() => '?').join(', ')})`
+const replaceSensor: Readonly<Record<SensorTable, string>> = {
+  sensor_hour: replaceSensorIn('sensor_hour'),
+  sensor_day: replaceSensorIn('sensor_day'),
 }

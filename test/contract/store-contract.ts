@@ -3,10 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
+import { noValues, statFields } from '../../store/stat-fields.ts'
 import {
   type AreaStats,
   type Cursor,
   type Order,
+  type StatQuery,
   type Store,
   StoreUnavailable,
 } from '../../store/store.ts'
@@ -21,6 +23,14 @@ import {
   sensorId,
 } from './store-rows.ts'
 import { expectSameStats, plainBuckets, plainStats } from './store-statistics.ts'
+import {
+  city,
+  inOrder,
+  nearly,
+  plainSensors,
+  staleHoursAreNotRead,
+  stepsAreThoseOfTheRows,
+} from './store-steps.ts'
 
 /** Where one store lives, empty at first; may be opened again after it was closed. */
 export type StorePlace = AsyncDisposable & { readonly open: () => Promise<Store> }
@@ -546,14 +556,7 @@ export function storeContract(
           ])
           const [hour] = await store.computeBuckets(wholeNetwork, noon, noon + hourMs, 'hour')
           expect(hour?.readings).toBe(2)
-          expect(hour?.fields.pm25).toEqual({
-            n: 0,
-            mean: null,
-            min: null,
-            max: null,
-            p50: null,
-            p98: null,
-          })
+          expect(hour?.fields.pm25).toEqual(noValues)
           expect(hour?.fields.co2.n).toBe(1)
         },
       )
@@ -569,6 +572,79 @@ export function storeContract(
         ])
         const only = await store.computeBuckets('Ikeja', noon, noon + hourMs, 'hour')
         expect(only.map(({ readings }) => readings)).toEqual([2])
+      })
+    })
+
+    describe('hours and days of sensors', () => {
+      const sensors = [1, 2, 3].map(sensorId)
+      const span = [Date.UTC(2026, 2, 1), Date.UTC(2026, 2, 5)] as const
+
+      onStore('are computed from the rows of each, wherever it was', async ({ store }) => {
+        const rows = city()
+        await store.writeBatch(rows)
+        for (const size of ['hour', 'day'] as const) {
+          const found = await store.computeSensors([...sensors, sensorId(88)], ...span, size)
+          expect(nearly(inOrder(found))).toEqual(nearly(plainSensors(rows, sensors, size)))
+        }
+        expect(await store.computeSensors([], ...span, 'hour')).toEqual([])
+      })
+
+      onStore('come back as written, and replace former ones', async ({ store }) => {
+        const rows = city()
+        await store.writeBatch(rows)
+        const hours = await store.computeSensors(sensors, ...span, 'hour')
+        const few = await store.computeSensors(sensors, span[0], span[0] + hourMs, 'hour')
+        for (const written of [few, hours, hours, []]) await store.writeSensorHours(written)
+        const edges = Array.from({ length: 97 }, (_, hour) => span[0] + hour * hourMs)
+        for (const sensor of sensors) {
+          const found = await store.statistics({
+            of: { sensors: [sensor] },
+            edges,
+            steps: edges.slice(1).map((_, at) => at),
+            fields: statFields,
+            from: 'hour',
+            unwritten: new Set(),
+            writtenFromMs: 0,
+          })
+          const wanted = hours
+            .filter((stats) => stats.sensor === sensor)
+            .map(({ startMs, readings, fields }) => ({
+              step: (startMs - span[0]) / hourMs,
+              readings,
+              fields: Object.fromEntries(Object.entries(fields).filter(([, { n }]) => n > 0)),
+            }))
+          expect(found).toEqual(wanted)
+        }
+      })
+
+      onStore('whose sensors and areas have names', async ({ store }) => {
+        expect(await store.names()).toEqual({ sensors: [], areas: [] })
+        await store.writeBatch(city())
+        const { sensors: found, areas } = await store.names()
+        expect(found.toSorted()).toEqual(sensors)
+        expect(areas.toSorted()).toEqual(['Ikeja', 'Yaba'])
+      })
+
+      onStore('make steps of any length, which are those of the rows', async ({ store }) =>
+        stepsAreThoseOfTheRows(store),
+      )
+
+      onStore('are not read where they are not up to date', async ({ store }) =>
+        staleHoursAreNotRead(store),
+      )
+
+      onStore('are not read for a caller who has gone', async ({ store }) => {
+        const query: StatQuery = {
+          of: { sensors },
+          edges: [...span],
+          steps: [0],
+          fields: ['pm25'],
+          from: 'readings',
+          unwritten: new Set(),
+          writtenFromMs: 0,
+        }
+        const asked = store.within(AbortSignal.abort()).statistics(query)
+        await expect(asked).rejects.toThrow(StoreUnavailable)
       })
     })
 

@@ -15,6 +15,7 @@ import { openSqliteFile } from '../../store/sqlite/file.ts'
 import { migrate, missingColumns } from '../../store/sqlite/migrate.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { sqliteStats } from '../../store/sqlite/stats.ts'
+import { noValues } from '../../store/stat-fields.ts'
 import { givenUp, type Store, StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
 import { readingOf } from '../support/readings.ts'
 import { batchOf } from './store-batches.ts'
@@ -227,10 +228,10 @@ describe('a file of an earlier version', () => {
       onNotice: (line) => void notices.push(line),
     })
     expect(await store.existing([first, second])).toEqual([first, second])
-    expect(notices.at(0)).toContain('table reading gets 13 columns (schema 1 to 3)')
-    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 3 now`)
+    expect(notices.at(0)).toContain('table reading gets 13 columns (schema 1 to 4)')
+    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 4 now`)
     const [hour] = await store.areaHours('Ikeja', early, late)
-    expect(hour?.fields.pm25).toEqual({ ...plain(45.3), n: 1 })
+    expect(hour?.fields.pm25).toEqual({ ...noValues, ...plain(45.3), n: 1 })
     expect(hour?.fields.no2.n).toBe(0)
 
     const more = readingOf({ ...first, timeMs: first.timeMs + 9, pressure: 101_325, noise: 5_210 })
@@ -249,7 +250,7 @@ describe('a file of an earlier version', () => {
     await using reader = await openSqliteStore({ file: folder.file, readOnly: true })
     await expect(reader.existing([first])).rejects.toThrow(StoreUnavailable)
     await expect(reader.existing([first])).rejects.toThrow(
-      'is of schema version 1, this airproof needs 3: its pipeline brings it up when it starts',
+      'is of schema version 1, this airproof needs 4: its pipeline brings it up when it starts',
     )
     await using writer = await openSqliteStore({ file: folder.file })
     expect(await reader.existing([first])).toEqual([first])
@@ -292,7 +293,7 @@ describe('a file of an earlier version', () => {
       await using store = await openSqliteStore({ file: folder.file })
       expect(await store.existing([first, second])).toEqual([first, second])
       using db = new DatabaseSync(folder.file, { readOnly: true })
-      expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 3 })
+      expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 4 })
     },
   )
 
@@ -310,7 +311,7 @@ describe('a file of an earlier version', () => {
       )
     expect(() => bringUp(64 * 1024 * 1024 - 1)).toThrow(StoreMisconfigured)
     expect(() => bringUp(0)).toThrow(
-      'is of schema version 1 and is to be brought up to 3: make room first, 64 MiB are needed beside it',
+      'is of schema version 1 and is to be brought up to 4: make room first, 64 MiB are needed beside it',
     )
     expect([printed, missingColumns(db)]).toEqual([[], missing])
     bringUp(64 * 1024 * 1024)
@@ -349,7 +350,7 @@ describe('a file that cannot be used', () => {
     [
       'was made by a newer airproof',
       (file) => afterwards(file, 'pragma user_version = 99'),
-      /schema version 99, and this airproof reads it up to 3: use the airproof that wrote it/,
+      /schema version 99, and this airproof reads it up to 4: use the airproof that wrote it/,
     ],
   ]
   test.each(unusable)('because it %s says so and names it', async (_, spoil, words) => {
@@ -384,7 +385,7 @@ describe('a file that cannot be used', () => {
       await using handle = await open(folder.file, 'r+')
       const { size } = await handle.stat()
       // all but the first pages, which hold the schema
-      await handle.write(Buffer.alloc(size - 65_536, 0xa5), 0, size - 65_536, 65_536)
+      await handle.write(Buffer.alloc(size - 131_072, 0xa5), 0, size - 131_072, 131_072)
     }
     await using store = await openSqliteStore({ file: folder.file })
     const asked = store.range(sensorId(1), early, late, 10_000)

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { valueOf } from '../../core/air/values.ts'
+import { noValues } from '../../store/stat-fields.ts'
 import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
 
 /**
@@ -16,14 +17,22 @@ export function plainStats(area: string, startMs: number, rows: readonly Reading
       .map((value) => (field === 'aqi' ? value : value / 100))
       .sort((a, b) => a - b)
     const n = values.length
-    if (n === 0) return { n, mean: null, min: null, max: null, p50: null, p98: null }
+    if (n === 0) return noValues
+    const mean = values.reduce((sum, value) => sum + value, 0) / n
+    const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+    const quantile = (percent: number): number =>
+      values[Math.max(0, Math.floor((n * percent) / 100 + 0.5) - 1)]!
     return {
       n,
-      mean: values.reduce((sum, value) => sum + value, 0) / n,
+      mean,
       min: values[0]!,
       max: values[n - 1]!,
       p50: (values[Math.floor((n - 1) / 2)]! + values[Math.floor(n / 2)]!) / 2,
-      p98: values[Math.floor((n * 98) / 100 + 0.5) - 1]!,
+      p98: quantile(98),
+      sd: n === 1 ? null : Math.sqrt(squares / (n - 1)),
+      q02: quantile(2),
+      q25: quantile(25),
+      q75: quantile(75),
     }
   }
   return {
@@ -50,7 +59,7 @@ const rounded = (stats: AreaStats): unknown => ({
   fields: Object.fromEntries(
     Object.entries(stats.fields).map(([field, of]) => [
       field,
-      { ...of, mean: of.mean?.toFixed(6), p50: of.p50?.toFixed(6) },
+      { ...of, mean: of.mean?.toFixed(6), p50: of.p50?.toFixed(6), sd: of.sd?.toFixed(6) },
     ]),
   ),
 })

@@ -27,6 +27,8 @@ import {
 } from '../../core/air/index/air-index.ts'
 import { europeanIndex } from '../../core/air/index/european.ts'
 import { airIndices } from '../../core/air/index/indices.ts'
+import { naqiPmIndex } from '../../core/air/index/naqi-pm.ts'
+import { ukIndex } from '../../core/air/index/uk-daqi.ts'
 import { usAqiOf, usIndex } from '../../core/air/index/us-epa.ts'
 import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
@@ -37,6 +39,7 @@ import { createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { createCache } from '../../runtime/cache.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { noValues } from '../../store/stat-fields.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
 const indexed = (pm25: number | null, pm10: number | null = null) => ({
@@ -73,6 +76,47 @@ const published: Readonly<Record<string, readonly (readonly [ugM3: number, value
     [91, 5],
     [140, 5],
     [141, 6],
+  ],
+  // Defra: 24-hour means rounded to whole µg/m³, so a level ends with a half
+  uk: [
+    [0, 1],
+    [11, 1],
+    [11.49, 1],
+    [11.5, 2],
+    [12, 2],
+    [23, 2],
+    [24, 3],
+    [35, 3],
+    [36, 4],
+    [41, 4],
+    [42, 5],
+    [47, 5],
+    [48, 6],
+    [53, 6],
+    [54, 7],
+    [58, 7],
+    [59, 8],
+    [64, 8],
+    [65, 9],
+    [70, 9],
+    [71, 10],
+    [900, 10],
+  ],
+  // CPCB: linear between the ends of the bands
+  naqi_pm: [
+    [0, 0],
+    [15, 25],
+    [30, 50],
+    [31, 51],
+    [60, 100],
+    [61, 101],
+    [90, 200],
+    [91, 201],
+    [120, 300],
+    [121, 301],
+    [250, 400],
+    [251, 401],
+    [900, 401],
   ],
 }
 
@@ -164,6 +208,13 @@ test('the European index takes the mean of the running hour, else of the previou
   expect(europeanIndex.nowOf([])).toBeNull()
 })
 
+test('the indices of days take the mean of 24 hours: 18 must be there in the UK, 16 in India', () => {
+  const hours = (present: number): (number | null)[] =>
+    Array.from({ length: 24 }, (_, at) => (at < present ? 40 : null))
+  expect([ukIndex.nowOf(hours(18)), ukIndex.nowOf(hours(17))]).toEqual([40, null])
+  expect([naqiPmIndex.nowOf(hours(16)), naqiPmIndex.nowOf(hours(15))]).toEqual([40, null])
+})
+
 test('the US index takes the NowCast, in which the hours before count too', () => {
   expect(usIndex.nowOf([10, 20])).toBeCloseTo(13.333, 3)
 })
@@ -208,6 +259,7 @@ const madeUp: AirIndex = tableIndex({
       ...noColors(),
     },
   ],
+  averagingHours: 1,
   nowOf: ([newest = null]) => newest,
 })
 function noColors() {
@@ -253,7 +305,7 @@ describe('a made-up index is used everywhere', async () => {
   }))
   const field = (...values: readonly number[]): FieldStats => {
     const [mean = null, min = null, max = null, p50 = null] = values
-    return { n: values.length, mean, min, max, p50, p98: max }
+    return { ...noValues, n: values.length, mean, min, max, p50, p98: max }
   }
   const stats: AreaStats = {
     area: 'Ikeja',
@@ -383,14 +435,21 @@ describe('a made-up index is used everywhere', async () => {
 
   test('and every route with an index documents it, and refuses one that is not in the list', async () => {
     const paths = JSON.parse(JSON.stringify(openApi.paths))
-    const routes = [listSensors(common), sensorStatus(common), readings, area, aqiScale(indices)]
+    const routes = [
+      listSensors(common),
+      showSensor(common),
+      sensorStatus(common),
+      readings,
+      area,
+      aqiScale(indices),
+    ]
     for (const route of routes) {
       const path = route.path.replace(/:(\w+)/g, '{$1}')
       expect(paths[path].get.parameters).toContainEqual(
         expect.objectContaining({ name: 'index', in: 'query' }),
       )
       const names = { sensor_id: sensor, area_name: 'Ikeja' }
-      await expect(ask(route, 'index=uk', names)).rejects.toMatchObject({
+      await expect(ask(route, 'index=mars', names)).rejects.toMatchObject({
         status: 400,
         code: 'bad_parameter',
         message: expect.stringContaining(

@@ -8,11 +8,13 @@ import { mapQuantities } from '../../core/air/quantities.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
 import { createCache } from '../../runtime/cache.ts'
+import { noValues } from '../../store/stat-fields.ts'
 import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 
 const stats = (startMs: number, readings: number, mean: number): AreaStats => {
-  const none = { n: 0, mean: null, min: null, max: null, p50: null, p98: null }
-  const pm25 = { n: readings, mean, min: mean - 1, max: mean + 1, p50: mean, p98: mean }
+  const none = noValues
+  const quantiles = { q02: mean - 1, q25: mean, p50: mean, q75: mean, p98: mean }
+  const pm25 = { n: readings, mean, sd: 1, min: mean - 1, max: mean + 1, ...quantiles }
   return {
     area: 'Ikeja',
     startMs,
@@ -42,7 +44,9 @@ test('a period is cut without a gap and without an overlap', () => {
 test('means are weighted by their readings, and percentiles are those of the means', () => {
   const whole = composeStats([stats(0, 1, 10), stats(hourMs, 3, 20), stats(2 * hourMs, 0, 0)])
   expect(whole).toMatchObject({ startMs: 0, readings: 4 })
-  expect(whole?.fields.pm25).toEqual({ n: 4, mean: 17.5, min: -1, max: 21, p50: 10, p98: 20 })
+  expect(whole?.fields.pm25).toMatchObject({ n: 4, mean: 17.5, min: 9, max: 21, p50: 15, p98: 20 })
+  // of 10, and of three values with mean 20 and deviation 1
+  expect(whole?.fields.pm25.sd).toBeCloseTo(Math.sqrt((56.25 + 3 * 6.25 + 2) / 3), 9)
   expect(whole?.fields.aqi.mean).toBeNull()
   expect(composeStats([])).toBeUndefined()
 })

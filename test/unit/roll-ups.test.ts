@@ -6,8 +6,9 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
 import { runRollUps, spansOf } from '../../pipeline/projections/roll-ups.ts'
 import type { ReadEntries, StoreEntry } from '../../pipeline/projections/store-writer.ts'
+import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
-import type { AreaStats, BucketSize } from '../../store/store.ts'
+import type { AreaStats, BucketSize, SensorStats } from '../../store/store.ts'
 import { plainStats } from '../contract/store-statistics.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/readings.ts'
@@ -16,9 +17,9 @@ const startMs = Date.UTC(2026, 0, 15)
 const oneTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 let made = 0
-const row = (timeMs: number, pm25: number, area = 'Ikeja'): Reading =>
+const row = (timeMs: number, pm25: number, area = 'Ikeja', sensor = 1): Reading =>
   readingOf({
-    sensor: 'NGR-LOS-IKJ-001' as SensorId,
+    sensor: `NGR-LOS-IKJ-00${sensor}` as SensorId,
     area,
     timeMs,
     pm25,
@@ -33,7 +34,17 @@ function openJob() {
   const kept = new Map<string, string>()
   const hours = new Map<string, AreaStats>()
   const days = new Map<string, AreaStats>()
-  const state = { nowMs: startMs, storedTo: 0, failures: 0, failWrites: 0, computed: 0 }
+  const sensorHours = new Map<string, SensorStats>()
+  const sensorDays = new Map<string, SensorStats>()
+  const state = {
+    nowMs: startMs,
+    storedTo: 0,
+    failures: 0,
+    failWrites: 0,
+    computed: 0,
+    sensorsComputed: 0,
+    keptFromMs: undefined as number | undefined,
+  }
   const storedRows = (): Reading[] =>
     log.filter(({ seq }) => seq <= state.storedTo).flatMap(({ rows }) => rows)
 
@@ -46,11 +57,33 @@ function openJob() {
     const groups = Map.groupBy(inside, ({ timeMs }) => floorTo(timeMs, stepMs))
     return [...groups].map(([start, rows]) => plainStats(area, start, rows))
   }
-  const writer = (into: Map<string, AreaStats>) => async (rows: readonly AreaStats[]) => {
-    await oneTurn()
-    if (state.failWrites-- > 0) throw new Error('the store is away')
-    for (const stats of rows) into.set(`${stats.area} ${stats.startMs}`, stats)
-  }
+  const sensorsOf = (
+    sensors: readonly SensorId[],
+    fromMs: number,
+    toMs: number,
+    size: BucketSize,
+  ): SensorStats[] =>
+    sensors.flatMap((sensor) => {
+      const own = storedRows().filter((one) => one.sensor === sensor)
+      const inside = own.filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs)
+      const groups = Map.groupBy(inside, ({ timeMs }) =>
+        floorTo(timeMs, size === 'hour' ? hourMs : dayMs),
+      )
+      return [...groups].map(([start, rows]) => {
+        const { area: _, ...stats } = plainStats('', start, rows)
+        return { sensor, ...stats }
+      })
+    })
+  const writer =
+    <Stats extends { startMs: number }>(
+      into: Map<string, Stats>,
+      nameOf: (stats: Stats) => string,
+    ) =>
+    async (rows: readonly Stats[]) => {
+      await oneTurn()
+      if (state.failWrites-- > 0) throw new Error('the store is away')
+      for (const stats of rows) into.set(`${nameOf(stats)} ${stats.startMs}`, stats)
+    }
   const readEntries: ReadEntries = async function* (fromSeq, stop) {
     for (let seq = fromSeq; !stop.aborted; ) {
       const entry = log[seq - 1]
@@ -64,7 +97,8 @@ function openJob() {
   const kv = {
     get: async (key: string) => {
       const text = kept.get(key)
-      return text === undefined ? null : { json: (): unknown => JSON.parse(text) }
+      if (text === undefined) return null
+      return { operation: 'PUT', bucket: buckets.system, key, revision: 1, string: () => text }
     },
     put: async (key: string, text: string) => void kept.set(key, text),
   } as unknown as KV
@@ -77,8 +111,24 @@ function openJob() {
           state.computed++
           return bucketsOf(...args)
         },
-        writeAreaHours: writer(hours),
-        writeAreaDays: writer(days),
+        writeAreaHours: writer(hours, ({ area }) => area),
+        writeAreaDays: writer(days, ({ area }) => area),
+        names: async () => ({
+          sensors: [...new Set(storedRows().map(({ sensor }) => sensor))],
+          areas: [...new Set(storedRows().map(({ area }) => area))],
+        }),
+        rangeAll: async (fromMs, toMs, limit) =>
+          storedRows()
+            .filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs)
+            .toSorted((a, b) => b.timeMs - a.timeMs)
+            .slice(0, limit),
+        keptFromMs: async () => state.keptFromMs,
+        computeSensors: async (sensors, ...args) => {
+          state.sensorsComputed += sensors.length
+          return sensorsOf(sensors, ...args)
+        },
+        writeSensorHours: writer(sensorHours, ({ sensor }) => sensor),
+        writeSensorDays: writer(sensorDays, ({ sensor }) => sensor),
       },
       kv,
       readEntries,
@@ -106,10 +156,20 @@ function openJob() {
     const over = all.filter((stats) => stats.startMs + stepMs <= state.nowMs)
     return new Map(over.map((stats) => [`${stats.area} ${stats.startMs}`, stats]))
   }
+  const expectedSensors = (size: BucketSize): Map<string, SensorStats> => {
+    const stepMs = size === 'hour' ? hourMs : dayMs
+    const sensors = [...new Set(storedRows().map(({ sensor }) => sensor))]
+    const all = sensorsOf(sensors, 0, Number.MAX_SAFE_INTEGER, size)
+    const over = all.filter((stats) => stats.startMs + stepMs <= state.nowMs)
+    return new Map(over.map((stats) => [`${stats.sensor} ${stats.startMs}`, stats]))
+  }
   return {
     state,
     hours,
     days,
+    sensorHours,
+    sensorDays,
+    expectedSensors,
     kept,
     expected,
     start,
@@ -124,15 +184,20 @@ function openJob() {
       const text = kept.get(systemKeys.rollup)
       return text === undefined ? 0 : (JSON.parse(text) as { position: number }).position
     },
+    sensorsFromMs: (): number | undefined =>
+      (JSON.parse(kept.get(systemKeys.rollup) ?? '{}') as { sensorsFromMs?: number }).sensorsFromMs,
     end: () => log.length,
   }
 }
 
 type Job = ReturnType<typeof openJob>
-const inOrder = (stats: ReadonlyMap<string, AreaStats>): string =>
+const inOrder = (stats: ReadonlyMap<string, unknown>): string =>
   JSON.stringify([...stats].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-const isRight = ({ hours, days, expected }: Job): boolean =>
-  inOrder(expected('hour')) === inOrder(hours) && inOrder(expected('day')) === inOrder(days)
+const isRight = ({ hours, days, expected, ...job }: Job): boolean =>
+  inOrder(expected('hour')) === inOrder(hours) &&
+  inOrder(expected('day')) === inOrder(days) &&
+  inOrder(job.expectedSensors('hour')) === inOrder(job.sensorHours) &&
+  inOrder(job.expectedSensors('day')) === inOrder(job.sensorDays)
 const settled = (job: Job): Promise<unknown> =>
   eventually(
     'the statistics are those of the rows',
@@ -212,6 +277,66 @@ test('a record that cannot be understood is begun anew, from the start of the lo
   const stop = job.start()
   await settled(job)
   expect(job.hours.size).toBe(2)
+  await stop()
+})
+
+test('a late reading makes the hour of its sensor again, and of no other', async () => {
+  const job = openJob()
+  job.state.nowMs = startMs + 400 * dayMs
+  const stop = job.start()
+  job.commit(...[1, 2, 3, 4].map((sensor) => row(startMs, sensor, 'Ikeja', sensor)))
+  await settled(job)
+  const before = job.state.sensorsComputed
+  job.commit(row(startMs + minuteMs, 9_000, 'Ikeja', 3))
+  await settled(job)
+  expect(job.sensorHours.get(`NGR-LOS-IKJ-003 ${startMs}`)?.fields.pm25.max).toBe(90)
+  // its hour and its day
+  expect(job.state.sensorsComputed - before).toBe(2)
+  await stop()
+})
+
+test('what an earlier version stored gets its hours and days, day by day, the newest first', async () => {
+  const job = openJob()
+  job.state.nowMs = startMs + 2 * hourMs
+  const old = [0, -1, -5, -400].map((days) => row(startMs + days * dayMs, 100 - days))
+  job.commit(...old)
+  // read by the earlier version, which knew no sensors
+  job.kept.set(systemKeys.rollup, JSON.stringify({ position: 1, dirty: [], dirtyDays: [] }))
+  const stop = job.start()
+  await eventually('all is written', () => job.sensorsFromMs() === 0)
+  const starts = [...job.sensorDays.values()].map((stats) => stats.startMs)
+  expect(starts).toEqual([-1, -5, -400].map((days) => startMs + days * dayMs))
+  expect(job.sensorHours.size).toBe(4)
+  // today is not over: its day is made when it is
+  job.state.nowMs = startMs + dayMs
+  job.commit(row(startMs + hourMs, 7))
+  await eventually('today', () => job.sensorDays.get(`NGR-LOS-IKJ-001 ${startMs}`)?.readings === 2)
+  await stop()
+})
+
+test('a day that the engine has begun to drop keeps what was written', async () => {
+  const job = openJob()
+  job.state.nowMs = startMs
+  job.state.keptFromMs = startMs - 1.5 * dayMs
+  job.commit(...[-1, -2, -3].map((days) => row(startMs + days * dayMs, 5)))
+  job.kept.set(systemKeys.rollup, JSON.stringify({ position: 1, dirty: [], dirtyDays: [] }))
+  const stop = job.start()
+  await eventually('all that can be is written', () => job.sensorsFromMs() === 0)
+  expect([...job.sensorDays.values()].map((stats) => stats.startMs)).toEqual([startMs - dayMs])
+  await stop()
+})
+
+test('stopped in the past days, it goes on with the day it was at', async () => {
+  const job = openJob()
+  job.state.nowMs = startMs + 2 * dayMs
+  job.commit(...Array.from({ length: 9 }, (_, day) => row(startMs - day * dayMs, day)))
+  job.kept.set(systemKeys.rollup, JSON.stringify({ position: 1, dirty: [], dirtyDays: [] }))
+  job.state.failWrites = 4
+  let stop = job.start()
+  await eventually('it failed and began again', () => job.state.failures === 4)
+  await stop()
+  stop = job.start()
+  await settled({ ...job, expected: (size) => new Map(size === 'hour' ? job.hours : job.days) })
   await stop()
 })
 

@@ -75,7 +75,7 @@ test('rows of few and of many values lie in one batch, and few replace many', ()
 
 const stats = areaStats('Ikeja', 0, 2, (field) => {
   const mean = [...quantityNames, 'aqi'].indexOf(field)
-  return { n: 2, mean, min: 1, max: 3, p50: 2, p98: 3 }
+  return { n: 2, mean, min: 1, max: 3, p50: 2, p98: 3, sd: 1, q02: 1, q25: 1, q75: 3 }
 })
 
 test('SQLite has a column for the statistics of every quantity', () => {

@@ -193,8 +193,10 @@ test('events about readings that are worse than a webhook wants are left out, ot
   expect(webhooksFor('suspect')).toEqual([0, 2, 3])
   expect(webhooksFor('fail')).toEqual([0, 3])
   expect(webhooksFor()).toEqual([0, 1, 2, 3])
-  const spike = { ...rise(100, 320), reading: { ...rise(100, 320).reading, quality: ['pm_spike'] } }
-  const risen = hits((on) => matchEvent(spike as ReturnType<typeof rise>, index, on))
+  const event = rise(100, 320)
+  if (event.kind !== 'rise') throw new Error('it is a rise')
+  const spike = { ...event, reading: { ...event.reading, quality: ['pm_spike'] } }
+  const risen = hits((on) => matchEvent(spike, index, on))
   expect(risen.map(([number, kind]) => [number, kind])).toEqual(
     [0, 2, 3].flatMap((number) => [
       [number, 'aqi.critical'],

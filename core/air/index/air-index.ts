@@ -44,6 +44,10 @@ export type IndexTable<Category extends string = string> = {
   readonly bands: readonly Band<Category>[]
   /** A concentration is truncated to a step. Divides 100, as readings are whole hundredths. */
   readonly stepsPerUnit: { readonly [P in Pollutant]: number }
+  /** It is rounded to the nearest step instead, halves up. */
+  readonly isRounded?: boolean
+  /** The index is defined for means over so many hours; of a single reading it is a rough indication. */
+  readonly averagingHours: number
   /** The concentration that counts as the present one, in µg/m³. */
   readonly nowOf: (hours: HourMeans) => number | null
 }
@@ -70,9 +74,10 @@ export type Worst = { readonly value: number; readonly pollutant: Pollutant }
 export function tableIndex<const Category extends string>(
   table: IndexTable<Category>,
 ): AirIndex<Category> {
-  const { bands, stepsPerUnit } = table
+  const { bands, stepsPerUnit, isRounded = false } = table
+  const half = isRounded ? 50 : 0
   const stepOf = (pollutant: Pollutant, hundredths: number): number =>
-    hundredths <= 0 ? 0 : Math.floor((hundredths * stepsPerUnit[pollutant]) / 100)
+    hundredths <= 0 ? 0 : Math.floor((hundredths * stepsPerUnit[pollutant] + half) / 100)
   const valueAt = (pollutant: Pollutant, step: number): number => valueOf(bands, pollutant, step)
   const worst = (indexOf: (pollutant: Pollutant) => number | null): Worst | undefined => {
     let largest: Worst | undefined
@@ -89,7 +94,7 @@ export function tableIndex<const Category extends string>(
       return hundredths === null ? null : valueAt(pollutant, stepOf(pollutant, hundredths))
     })
   const ofConcentration = (pollutant: Pollutant, ugM3: number): number =>
-    valueAt(pollutant, stepOf(pollutant, truncate(ugM3, stepsPerUnit[pollutant])))
+    valueAt(pollutant, stepOf(pollutant, truncate(ugM3, isRounded ? 100 : stepsPerUnit[pollutant])))
   const last = bands.at(-1)
   return {
     ...table,

@@ -61,5 +61,6 @@ export const europeanIndex = tableIndex({
   revision: '2024',
   bands,
   stepsPerUnit,
+  averagingHours: 1,
   nowOf: newestHour,
 })

@@ -1,5 +1,7 @@
 import type { AirIndex } from './air-index.ts'
 import { europeanIndex } from './european.ts'
+import { naqiPmIndex } from './naqi-pm.ts'
+import { ukIndex } from './uk-daqi.ts'
 import { usIndex } from './us-epa.ts'
 
 /**
@@ -9,4 +11,4 @@ import { usIndex } from './us-epa.ts'
 export const storedIndex: AirIndex = usIndex
 
 /** Every index that `?index=` may name, the default first. A new one is one file and its line here. */
-export const airIndices: readonly AirIndex[] = [storedIndex, europeanIndex]
+export const airIndices: readonly AirIndex[] = [storedIndex, europeanIndex, ukIndex, naqiPmIndex]

@@ -45,6 +45,7 @@ export const usIndex: AirIndex<UsCategory> = {
     revision: '2024-05-06',
     bands: usBands,
     stepsPerUnit: usStepsPerUnit,
+    averagingHours: 24,
     nowOf: nowcast,
   }),
   // the stored one, which is hashed

@@ -1,0 +1,186 @@
+/** Statistics and reports. */
+import { quantityNames } from '../../core/air/quantities.ts'
+import { intervals } from '../http/intervals.ts'
+import {
+  arrayOf,
+  cursor,
+  failures,
+  integer,
+  integerOrNull,
+  json,
+  nullable,
+  numberOrNull,
+  object,
+  oneOf,
+  type path,
+  query,
+  read,
+  ref,
+  success,
+  text,
+  textOrNull,
+  time,
+  yes,
+} from './parts.ts'
+
+const csv = { 'text/csv': { schema: text } } as const
+
+type Parameter = ReturnType<typeof path> | ReturnType<typeof query>
+
+const shared = ({ indexInQuery, startTime, endTime, nextPage }: Parts) =>
+  [
+    query(
+      'interval',
+      { ...oneOf(intervals), default: 'day' },
+      'the steps, in local time of `timezone`',
+    ),
+    zone,
+    startTime,
+    endTime,
+    query(
+      'measurements',
+      { ...text, minLength: 1 },
+      'names between commas; the basic five unless given',
+      { example: 'pm25,pm10' },
+    ),
+    indexInQuery,
+    query(
+      'limit',
+      { type: 'integer', minimum: 1, maximum: 1000, default: 366 },
+      'at most this many steps, 1 to 1000; a page ends earlier where its steps are long',
+    ),
+    nextPage,
+    formatInQuery,
+  ] as const
+
+const zone = query(
+  'timezone',
+  { ...text, default: 'UTC' },
+  'a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight',
+  { example: 'Africa/Lagos' },
+)
+const formatInQuery = query('format', oneOf(['json', 'csv']), 'wins over Accept')
+
+type Parts = {
+  readonly sensorInPath: Parameter
+  readonly areaInPath: Parameter
+  readonly boxInQuery: Parameter
+  readonly indexInQuery: Parameter
+  readonly startTime: Parameter
+  readonly endTime: Parameter
+  readonly nextPage: Parameter
+}
+
+const summaryOf = (of: string): string =>
+  `Statistics of ${of} by hour, day, month, year, hour of day or weekday`
+const description =
+  'n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.'
+
+export function statisticsPaths(parts: Parts) {
+  const { sensorInPath, areaInPath, boxInQuery } = parts
+  const parameters = shared(parts)
+  const responses = {
+    ...read('a page of steps', { ...json(ref('StatisticsPage')), ...csv }, { more: ['Link'] }),
+    ...failures(404),
+  }
+  return {
+    '/v1/sensors/{sensor_id}/statistics': {
+      get: {
+        operationId: 'statisticsOfSensor',
+        tags: ['statistics'],
+        summary: summaryOf('a sensor'),
+        description,
+        parameters: [sensorInPath, ...parameters],
+        responses,
+      },
+    },
+    '/v1/areas/{area_name}/statistics': {
+      get: {
+        operationId: 'statisticsOfArea',
+        tags: ['statistics'],
+        summary: summaryOf('an area'),
+        description,
+        parameters: [areaInPath, ...parameters],
+        responses,
+      },
+    },
+    '/v1/statistics': {
+      get: {
+        operationId: 'statisticsOfNetwork',
+        tags: ['statistics'],
+        summary: summaryOf('the network, or of the sensors in a box'),
+        description,
+        parameters: [...parameters, boxInQuery],
+        responses,
+      },
+    },
+  } as const
+}
+
+const numbers = {
+  mean: numberOrNull,
+  sd: { ...numberOrNull, description: 'of a sample (n − 1); null below two values' },
+  min: numberOrNull,
+  q02: numberOrNull,
+  q25: numberOrNull,
+  median: numberOrNull,
+  q75: numberOrNull,
+  q98: numberOrNull,
+  max: numberOrNull,
+} as const
+
+const valid = {
+  ...yes,
+  description: '75 % of the readings that the whole step should have are there',
+} as const
+
+export const statisticsSchemas = {
+  StatisticsPage: object(
+    {
+      status: success,
+      interval: oneOf(intervals),
+      timezone: text,
+      period: object({ start_time: time, end_time: time }),
+      index: text,
+      basis: {
+        ...oneOf(['readings', 'hourly_means']),
+        description:
+          'what the quantiles are of; n, mean, sd, min and max are always of the readings',
+      },
+      count: integer,
+      next_cursor: cursor,
+      statistics: arrayOf(ref('StatisticsStep')),
+    },
+    {
+      sensor_id: text,
+      area: object({ name: text, code: textOrNull }),
+      bbox: text,
+      sensors: { ...integer, description: 'how many are in the box now' },
+    },
+  ),
+  StatisticsStep: object(
+    {
+      coverage: object({ expected: integer, observed: integer, percent: numberOrNull }),
+      valid,
+      aqi: object({
+        n: integerOrNull,
+        ...numbers,
+        category: nullable(ref('AqiCategory')),
+        dominant_pollutant: textOrNull,
+      }),
+      measurements: {
+        type: 'object',
+        description: 'those that were asked for',
+        properties: Object.fromEntries(quantityNames.map((name) => [name, ref('StepMeasurement')])),
+      },
+    },
+    {
+      start_time: time,
+      end_time: time,
+      local_start: { ...text, description: 'start_time with the offset of the zone' },
+      hour: { ...integer, description: 'of the day, 0 to 23; with interval=hour_of_day' },
+      weekday: { ...text, description: 'monday to sunday; with interval=weekday' },
+    },
+  ),
+  StepMeasurement: object({ n: integer, ...numbers, unit: text, valid }),
+} as const

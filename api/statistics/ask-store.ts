@@ -1,0 +1,138 @@
+/** How steps of statistics are asked of the store, and within which bounds. */
+
+import { formatIsoMs } from '../../core/iso-time.ts'
+import type { TimeZone } from '../../core/local-time.ts'
+import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import type { RollupProgress } from '../../operate/rollup-progress.ts'
+import type { Cache } from '../../runtime/cache.ts'
+import type { StatField, StatQuery, StepStats, Store } from '../../store/store.ts'
+import type { Period } from '../areas/cut-period.ts'
+import type { Asker } from '../http/answer.ts'
+import { badParameter } from '../http/api-error.ts'
+import type { Interval } from '../http/intervals.ts'
+import type { QueryStore } from '../http/query-store.ts'
+import type { ExpectedCount } from './expected-count.ts'
+import { isGathered } from './read-request.ts'
+import { type Basis, basisOf, type Grid, hoursIn, sourceOf, stepGrid } from './step-grid.ts'
+import type { Target } from './targets.ts'
+
+export type StatisticsStore = {
+  readonly queryStore: QueryStore
+  readonly progress: Pick<RollupProgress, 'unwritten' | 'sensorsFromMs'>
+  /** Separate: what visitors request does not evict what accounts requested. */
+  readonly keeps: { readonly accounts: Cache; readonly visitors: Cache }
+  readonly nowMs: () => number
+}
+
+type Wanted = {
+  readonly target: Target
+  readonly interval: Interval
+  readonly zone: TimeZone
+  readonly period: Period
+  readonly limit: number
+  readonly fields: readonly StatField[]
+  readonly expected: ExpectedCount
+}
+
+export type Found = {
+  readonly grid: Grid
+  readonly basis: Basis
+  readonly steps: readonly StepStats[]
+}
+
+/** Up to so many readings are read for an account's answer; for a visitor none that hours can replace. */
+const mostReadings = 20_000
+/** Written hours that a page reads, over all of its sensors; a step may be longer by itself. */
+const pageHours = { account: 200_000, visitor: 20_000 } as const
+/** Beyond it a step, or a period that is gathered, is refused: 2 s of the store. */
+const mostHours = { account: 1_000_000, visitor: 100_000 } as const
+const longestGatheredMs = 1_830 * dayMs
+/** The readings of a page whose steps are all made of readings. */
+const pageReadings = 200_000
+
+/** @throws ApiError 400, 503 */
+export async function askStore(
+  store: StatisticsStore,
+  asker: Asker,
+  wanted: Wanted,
+): Promise<Found> {
+  const { target, interval, zone, period, limit, fields, expected } = wanted
+  const who = asker.isVisitor ? 'visitor' : 'account'
+  if (isGathered(interval)) checkGathered(period)
+  const readings = expected(period.fromMs, period.toMs)
+  const isFew = !asker.isVisitor && readings <= mostReadings
+  const sources = Math.max(1, target.sources)
+  const gridOf = (longestMs: number): Grid => stepGrid({ interval, zone, period, limit, longestMs })
+  let grid = gridOf((pageHours[who] / sources) * hourMs)
+  const from = sourceOf(grid, { interval, zone, isFew })
+  if (from === 'readings' && !isFew)
+    grid = gridOf(Math.max(hourMs, ((period.toMs - period.fromMs) * pageReadings) / readings))
+  const page = { fromMs: grid.edges[0] ?? period.fromMs, toMs: grid.edges.at(-1) ?? period.toMs }
+  checkHours(interval, hoursIn(page) * sources, mostHours[who])
+  const query: StatQuery = {
+    of: target.of,
+    edges: grid.edges,
+    steps: grid.steps,
+    fields,
+    from,
+    ...writtenOf(store, target, from, page),
+  }
+  const read = (reader: Store, signal: AbortSignal): Promise<readonly StepStats[]> =>
+    reader.within(signal).statistics(query)
+  const basis = basisOf(from, interval, sources)
+  if (!asker.isVisitor) return { grid, basis, steps: await store.queryStore(asker, read) }
+  const key = {
+    what: 'statistics',
+    of: JSON.stringify(target.of),
+    ...page,
+    fields: fields.join(),
+    interval,
+    zone,
+  }
+  const keep = store.keeps.visitors
+  const shared = (reader: Store, signal: AbortSignal): Promise<readonly StepStats[]> =>
+    keep(key, (gone) => read(reader, gone), signal)
+  const steps = keep.ready<readonly StepStats[]>(key) ?? (await store.queryStore(asker, shared))
+  return { grid, basis, steps }
+}
+
+/** @throws ApiError 400 */
+function checkGathered({ fromMs, toMs }: Period): void {
+  if (toMs - fromMs <= longestGatheredMs) return
+  throw badParameter(
+    'start_time',
+    formatIsoMs(fromMs),
+    `at most ${longestGatheredMs / dayMs} days before end_time with this interval`,
+  )
+}
+
+/** @throws ApiError 400 */
+function checkHours(interval: Interval, hours: number, most: number): void {
+  if (hours <= most) return
+  throw badParameter(
+    'interval',
+    interval,
+    `shorter, or the period, or the box smaller: ${Math.ceil(hours)} hours of sensors would be read for one answer, and ${most} may be`,
+  )
+}
+
+/** What of the page is not written. */
+function writtenOf(
+  { progress, nowMs }: StatisticsStore,
+  { of, rollups }: Target,
+  from: StatQuery['from'],
+  { fromMs, toMs }: Period,
+): Pick<StatQuery, 'unwritten' | 'writtenFromMs'> {
+  if (from === 'readings') return { unwritten: new Set(), writtenFromMs: 0 }
+  const sizeMs = from === 'hour' ? hourMs : dayMs
+  const unwritten = progress.unwritten(rollups, from)
+  const writtenFromMs = 'sensors' in of ? progress.sensorsFromMs() : 0
+  if (unwritten === 'all') return { unwritten, writtenFromMs }
+  // the step that runs has none yet; later ones are of clocks that run ahead
+  const running = floorTo(nowMs(), sizeMs)
+  const open = [...unwritten, running, running + sizeMs]
+  return {
+    unwritten: new Set(open.filter((start) => start >= fromMs - sizeMs && start < toMs)),
+    writtenFromMs,
+  }
+}

@@ -1,0 +1,220 @@
+import { wholeNetwork } from '../../core/air/area.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { floorTo } from '../../core/time.ts'
+import { type StatCollector, statCollector } from '../stat-collector.ts'
+import { statFields, statNames, statsOf, stepsPerUnit } from '../stat-fields.ts'
+import { addSummaries, type StepCollector, stepCollector } from '../step-collector.ts'
+import { bucketMs, daysOf, type Span, stepSpans } from '../step-spans.ts'
+import type { StatField, StatQuery, StepStats } from '../store.ts'
+import type { SqliteCalls } from './calls.ts'
+import { type Row, type SqliteFile, textOf } from './file.ts'
+import { numberOf, orNull } from './pack.ts'
+import { fieldStatsIn, pushSummaries } from './pack-sensor-stats.ts'
+import { fieldNumber, sensorColumns } from './schema.ts'
+
+export type SqliteSteps = Pick<SqliteCalls, 'names' | 'computeSensors' | 'statistics'>
+
+/** @param mustBeWanted throws if the caller of the call under way has given up */
+export function sqliteSteps(db: SqliteFile, mustBeWanted: () => void): SqliteSteps {
+  let take: (cells: Row) => void = () => undefined
+  let rows = 0
+  // rows go to what is being made now, inside SQLite's loop: none of them becomes an object
+  db.aggregate(
+    'take_rows',
+    () => undefined,
+    (_, cells) => {
+      if (++rows % rowsBetweenLooks === 0) mustBeWanted()
+      take(cells)
+    },
+    () => nothing,
+  )
+  const feed = (sql: string, params: readonly number[], into: (cells: Row) => void): void => {
+    take = into
+    mustBeWanted()
+    db.all(sql, ...params)
+  }
+  const numberIn = (table: 'sensor' | 'area', column: string, name: string): number | undefined => {
+    const row = db.all(`select n from ${table} where ${column} = ?`, name)[0]
+    return row === undefined ? undefined : numberOf(row[0])
+  }
+
+  const feedRaw = (
+    source: Source,
+    fields: readonly StatField[],
+    { fromMs, toMs }: Span,
+    collector: StatCollector,
+    partAt: (timeMs: number) => number,
+  ): void => {
+    const columns = fields.map((field) => `, r.${field}`).join('')
+    const into = (cells: Row): void =>
+      collector.add(partAt(numberOf(cells[0])), (field) => cells[field + 1])
+    const select = `select take_rows(r.t${columns})`
+    if (source.kind === 'network') return feed(`${select} ${ofNetwork}`, [fromMs, toMs], into)
+    if (source.kind === 'area') return feed(`${select} ${ofArea}`, [fromMs, toMs, source.a], into)
+    for (const s of source.sensors) feed(`${select} ${ofSensor}`, [s, fromMs, toMs], into)
+  }
+
+  const sourceOf = (of: StatQuery['of']): Source => {
+    if ('sensors' in of) {
+      const sensors = of.sensors.flatMap((id) => numberIn('sensor', 'id', id) ?? [])
+      return { kind: 'sensors', sensors }
+    }
+    const a = numberIn('area', 'name', of.area)
+    if (of.area === wholeNetwork) return { kind: 'network', a: a ?? -1 }
+    return a === undefined ? { kind: 'sensors', sensors: [] } : { kind: 'area', a }
+  }
+
+  const statistics = (query: StatQuery): readonly StepStats[] => {
+    const { of, fields, from } = query
+    const source = sourceOf(of)
+    const { written, raw, stepAt, partAt, isWhole } = stepSpans(query)
+    const steps = stepCollector(fields, isWhole)
+    for (const span of raw) {
+      for (const part of from === 'readings' ? [span] : daysOf(span)) {
+        const collector = statCollector(fields)
+        feedRaw(source, fields, part, collector, partAt)
+        addSummaries(steps, collector.summaries(), stepAt)
+      }
+    }
+    if (from === 'readings') return steps.finish()
+    const isOfSensors = source.kind === 'sensors'
+    const table = `${isOfSensors ? 'sensor' : 'area'}_${from}`
+    const read = (isOfSensors ? readSensors : readArea)({ fields, steps, stepAt, isWhole })
+    const select = `${read.select} from ${table} ${read.where}`
+    for (const number of isOfSensors ? source.sensors : [source.a]) {
+      for (const { fromMs, toMs } of written) feed(select, [number, fromMs, toMs], read.into())
+    }
+    return steps.finish()
+  }
+
+  return {
+    names: () => ({
+      // only canonical ids were ever written
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      sensors: db.all('select id from sensor').map(([id]) => textOf(id) as SensorId),
+      areas: db.all('select name from area').map(([name]) => textOf(name)),
+    }),
+
+    computeSensors: (sensors, fromMs, toMs, size) => {
+      const cells: number[] = []
+      for (const [index, id] of sensors.entries()) {
+        const s = numberIn('sensor', 'id', id)
+        if (s === undefined) continue
+        const collector = statCollector()
+        const source: Source = { kind: 'sensors', sensors: [s] }
+        const startOf = (timeMs: number): number => floorTo(timeMs, bucketMs[size])
+        feedRaw(source, statFields, { fromMs, toMs }, collector, startOf)
+        pushSummaries(cells, index, collector.summaries())
+      }
+      return { sensors, cells: new Float64Array(cells) }
+    },
+
+    statistics,
+  }
+}
+
+type Source =
+  | { readonly kind: 'network'; readonly a: number }
+  | { readonly kind: 'area'; readonly a: number }
+  | { readonly kind: 'sensors'; readonly sensors: readonly number[] }
+
+const rowsBetweenLooks = 4_096
+const nothing = new Uint8Array()
+
+// cross join: sensors outside, so that each one's rows are read in a row
+const ofNetwork = `from sensor cross join reading r
+  on r.s = sensor.n and r.t >= ? and r.t < ?`
+const ofArea = `from sensor_area cross join reading r
+  on r.s = sensor_area.s and r.t >= ? and r.t < ? and r.a = sensor_area.a
+  where sensor_area.a = ?`
+const ofSensor = 'from reading r where r.s = ? and r.t >= ? and r.t < ?'
+
+/** How written parts are read: `take_rows` over the columns of a part, and what takes them. */
+type Reader = {
+  readonly select: string
+  readonly where: string
+  /** Of one source: the parts of another one begin anew. */
+  readonly into: () => (cells: Row) => void
+}
+
+type Reading = Pick<StatQuery, 'fields'> & {
+  readonly steps: StepCollector
+  readonly stepAt: (timeMs: number) => number
+  /** Quantiles are wanted. */
+  readonly isWhole: boolean
+}
+
+function readSensors({ fields, steps, stepAt, isWhole }: Reading): Reader {
+  const columns = isWhole ? sensorColumns.slice(1) : sumColumns
+  const places: number[] = []
+  for (const [at, field] of fields.entries()) places[fieldNumber(field) + 1] = at
+  const units = fields.map(stepsPerUnit)
+  return {
+    select: `select take_rows(${columns.join(', ')})`,
+    where: 'where s = ? and t >= ? and t < ?',
+    into: () => {
+      let partMs = -1
+      let step = 0
+      return (cells) => {
+        const t = numberOf(cells[0])
+        if (t !== partMs) {
+          // the fields of a part follow one another, each with the readings of all
+          partMs = t
+          step = stepAt(t)
+          steps.addReadings(step, numberOf(cells[2]))
+        }
+        const at = places[numberOf(cells[1]) + 1]
+        if (at === undefined) return
+        if (isWhole)
+          steps.addField(step, at, fieldStatsIn(cells.slice(3).map(numberOf), units[at]!))
+        else addSums(steps, step, at, cells)
+      }
+    },
+  }
+}
+
+const sumColumns = ['t', 'field', 'readings', 'n', 'sum', 'sd', 'min', 'max']
+
+const addSums = (steps: StepCollector, step: number, at: number, cells: Row): void =>
+  steps.addSums(
+    step,
+    at,
+    numberOf(cells[3]),
+    numberOf(cells[4]),
+    numberOf(cells[5]),
+    numberOf(cells[6]),
+    numberOf(cells[7]),
+  )
+
+function readArea({ fields, steps, stepAt, isWhole }: Reading): Reader {
+  const names = isWhole ? statNames : meanNames
+  const columns = fields.flatMap((field) => names.map((name) => `${field}_${name}`))
+  const units = fields.map(stepsPerUnit)
+  return {
+    select: `select take_rows(t, readings, ${columns.join(', ')})`,
+    where: 'where a = ? and t >= ? and t < ?',
+    into: () => (cells) => {
+      const step = stepAt(numberOf(cells[0]))
+      steps.addReadings(step, numberOf(cells[1]))
+      for (let at = 0; at < fields.length; at++) {
+        const from = 2 + at * names.length
+        const n = numberOf(cells[from])
+        if (n === 0) continue
+        if (isWhole) {
+          steps.addField(
+            step,
+            at,
+            statsOf((place) => orNull(numberOf(cells[from + place]))),
+          )
+          continue
+        }
+        const unit = units[at]!
+        const scaled = (name: number): number => numberOf(cells[from + name]) * unit
+        const sum = Math.round(scaled(1) * n)
+        steps.addSums(step, at, n, sum, scaled(2), Math.round(scaled(3)), Math.round(scaled(4)))
+      }
+    },
+  }
+}
+
+const meanNames = ['n', 'mean', 'sd', 'min', 'max'] as const
