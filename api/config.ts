@@ -19,9 +19,9 @@ export type ApiConfig = {
   /** Webhooks may name http, any port and loopback addresses: for development. */
   readonly allowInsecureWebhooks: boolean
   readonly proofs: ProofSettings
+  readonly archive: ArchiveSettings
   /** Those of airproof, and the operator's own. */
   readonly corrections: readonly Correction[]
-  readonly archive: ArchiveSettings
   readonly limits: Readonly<Record<Account['tier'], Limits>>
   /** How often an address may ask whether a page may call. */
   readonly preflights: RateLimit

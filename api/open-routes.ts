@@ -91,8 +91,8 @@ export async function openRoutes(
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts, corrections, nowMs }),
-    listCorrections(corrections),
     listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
+    listCorrections(corrections),
     listAreas({ board, directory }),
     showArea({
       board,

@@ -341,15 +341,6 @@ export const openApi = {
         },
       },
     },
-    '/v1/corrections': {
-      get: {
-        operationId: 'listCorrections',
-        tags: ['reference'],
-        summary: 'The models by which readings can be corrected',
-        description: 'With their coefficients, ranges, sources and hashes.',
-        responses: { ...read('the models', json(ref('Corrections'))), ...failures() },
-      },
-    },
     ...statisticsPaths({
       sensorInPath,
       areaInPath,
@@ -359,6 +350,15 @@ export const openApi = {
       endTime,
       nextPage,
     }),
+    '/v1/corrections': {
+      get: {
+        operationId: 'listCorrections',
+        tags: ['reference'],
+        summary: 'The models by which readings can be corrected',
+        description: 'With their coefficients, ranges, sources and hashes.',
+        responses: { ...read('the models', json(ref('Corrections'))), ...failures() },
+      },
+    },
     '/v1/aqi/scale': {
       get: {
         operationId: 'aqiScale',

@@ -31,7 +31,7 @@ export function typeOfFormat(params: Params): string | undefined {
 
 type Page = {
   readonly readings: readonly Reading[]
-  /** Whose values are in the readings; absent: of none. */
+  /** Whose values are in the readings. */
   readonly corrections?: readonly Correction[]
   readonly view: View
   /** In JSON: the fields between `status` and `readings`. */
@@ -142,9 +142,8 @@ function csv({ readings, corrections = [], view }: Page, { texts }: Sources): Wr
     const better = corrections.map(({ name, of }) => `,${given?.[name]?.[of] ?? ''}`).join('')
     return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''},${level}${end}${better}\r\n`
   }
-  const begin = csvText([
-    [...columns, ...proofColumns, ...others, ...corrections.map(({ name, of }) => `${of}_${name}`)],
-  ])
+  const better = corrections.map(({ name, of }) => `${of}_${name}`)
+  const begin = csvText([[...columns, ...proofColumns, ...others, ...better]])
   return { begin, row, between: '', end: '' }
 }
 
