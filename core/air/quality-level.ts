@@ -26,7 +26,6 @@ const otherLevels = {
   pm_stuck: 'fail',
   pm_zero: 'suspect',
   pm_spike: 'suspect',
-  pm_unlike_neighbours: 'suspect',
 } as const satisfies Record<OtherFlag, QualityLevel>
 
 /** Flag → level. */

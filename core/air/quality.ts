@@ -34,8 +34,6 @@ const otherFlags = {
   pm_zero: 25,
   /** PM2.5 far above what the sensor measured just before. */
   pm_spike: 26,
-  /** PM2.5 far from what the sensors around measure. */
-  pm_unlike_neighbours: 27,
 } as const
 
 /** A flag that does not belong to one quantity. */

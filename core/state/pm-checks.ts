@@ -33,7 +33,6 @@ const flatMask = maskOf('pm_flat')
 const stuckMask = maskOf('pm_stuck')
 const zeroMask = maskOf('pm_zero')
 const spikeMask = maskOf('pm_spike')
-const unlikeMask = maskOf('pm_unlike_neighbours')
 
 type Judged = Pick<Reading, 'timeMs' | 'values'>
 
@@ -46,9 +45,8 @@ export function historyFlags(state: PartitionState, slot: number, reading: Judge
   if (pm25 === null && pm10 === null) return 0
   const { checks } = state
   const row = checksOf(slot)
-  const unlike = pm25 !== null && checks[row + checkAt.isUnlike] === 1 ? unlikeMask : 0
-  if (isAfterGap(state, slot, reading.timeMs)) return unlike
-  return unlike | flatFlags(checks, row, reading) | (isSpike(checks, row, pm25) ? spikeMask : 0)
+  if (isAfterGap(state, slot, reading.timeMs)) return 0
+  return flatFlags(checks, row, reading) | (isSpike(checks, row, pm25) ? spikeMask : 0)
 }
 
 /** What the rules remember of it. Call it before the reading becomes its sensor's newest. */

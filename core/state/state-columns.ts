@@ -69,8 +69,6 @@ export const checkAt = {
   betterLevel: 12,
   betterRun: 13,
   betterSinceMinute: 14,
-  /** 1: its PM2.5 is unlike that of its neighbours. */
-  isUnlike: 15,
 } as const
 export const recentLength = 5
 
@@ -85,7 +83,8 @@ export const layout = {
   /** `hour-sums.ts`: rings of pairs (pm25, pm10), sums in hundredths and how many values. */
   hourSums: { of: Int32Array, width: 2 * hourRing },
   hourCounts: { of: Uint16Array, width: 2 * hourRing },
-  checks: { of: Int32Array, width: checkAt.isUnlike + 1 },
+  /** One more than there are places: a row is then a line of the processor's cache. */
+  checks: { of: Int32Array, width: checkAt.betterSinceMinute + 2 },
   /** How many readings of an hour have failed, and are not in its sums. */
   hourFails: { of: Uint16Array, width: hourRing },
 } as const

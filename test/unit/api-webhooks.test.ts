@@ -72,6 +72,20 @@ test('a kind that some process does not know yet is refused, and the others are 
   })
 })
 
+test('a filter of quality is kept, removed by null, and refused while a process does not know it', async () => {
+  const filters = { min_quality: 'suspect' } as const
+  expect(await judge({ filters })).toEqual({ filters })
+  const with_ = (await patched({ filters }, webhook, judge))(webhook)
+  expect(with_.filters).toEqual({ ...webhook.filters, ...filters })
+  const without = (await patched({ filters: { min_quality: null } }, with_, judge))(with_)
+  expect(without.filters).toEqual(webhook.filters)
+  const former = judgeWith(Promise.resolve(anywhere), false, 2)
+  await expect(former({ filters })).rejects.toMatchObject({
+    code: 'invalid_body',
+    details: { fields: [{ field: 'filters.min_quality' }] },
+  })
+})
+
 describe('the address of a webhook', () => {
   const wrong: readonly string[] = [
     'http://example.org/',

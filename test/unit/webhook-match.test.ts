@@ -5,7 +5,7 @@ import { type EventKind, eventKinds, sourceNames, sourceOf } from '../../core/de
 import { webhookIdOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { createWebhookIndex, type Subscription } from '../../core/delivery/webhook-match.ts'
 import { matchEvent } from '../../notifier/sources/events.ts'
-import { offline, online, rise } from '../support/notifier.ts'
+import { offline, online, quality, rise } from '../support/notifier.ts'
 
 const wants = (number: number, wish: Partial<Subscription> = {}): Subscription => ({
   number,
@@ -177,3 +177,33 @@ test.each([
   'wh_zzzzzzz',
   'xx_0000000',
 ])('%j is not an id', (text) => expect(webhookNumberOf(text)).toBeUndefined())
+
+test('events about readings that are worse than a webhook wants are left out, others are not', () => {
+  const index = indexOf(
+    wants(0, { events: eventKinds }),
+    wants(1, { events: eventKinds, minQuality: 'good' }),
+    wants(2, { events: eventKinds, minQuality: 'suspect', sensor: place.sensor }),
+    wants(3, { events: eventKinds, minQuality: 'fail', area: 'Yaba' }),
+  )
+  const webhooksFor = (level?: 'good' | 'suspect' | 'fail'): number[] =>
+    hits((on) => index.match('reading.new', level ? { ...place, level } : place, 0, on)).map(
+      ([number]) => number,
+    )
+  expect(webhooksFor('good')).toEqual([0, 1, 2, 3])
+  expect(webhooksFor('suspect')).toEqual([0, 2, 3])
+  expect(webhooksFor('fail')).toEqual([0, 3])
+  expect(webhooksFor()).toEqual([0, 1, 2, 3])
+  const event = rise(100, 320)
+  if (event.kind !== 'rise') throw new Error('it is a rise')
+  const spike = { ...event, reading: { ...event.reading, quality: ['pm_spike'] } }
+  const risen = hits((on) => matchEvent(spike, index, on))
+  expect(risen.map(([number, kind]) => [number, kind])).toEqual(
+    [0, 2, 3].flatMap((number) => [
+      [number, 'aqi.critical'],
+      [number, 'aqi.high'],
+    ]),
+  )
+  // that a sensor is bad is no reading that is bad
+  const changed = hits((on) => matchEvent(quality(place.sensor), index, on))
+  expect(changed.map(([number]) => number)).toEqual([0, 1, 2, 3])
+})

@@ -18,7 +18,6 @@ const flagWords: ReadonlyMap<string, string> = new Map([
   ['pm_stuck', 'The particles have not changed for six hours'],
   ['pm_zero', 'No particle at all for an hour'],
   ['pm_spike', 'Far above what the sensor measured just before'],
-  ['pm_unlike_neighbours', 'Far from what the sensors around measure'],
   ['time_assigned', 'The time of arrival: none was sent'],
 ])
 
