@@ -21,7 +21,7 @@ COPY . .
 COPY --from=pages /app/dashboard/web/dist dashboard/web/dist
 # What a process must remember over a restart (its id) lives here; the rest of the image is
 # never written to.
-RUN mkdir /data && chown node:node /data
+RUN mkdir -p /data/archive && chown -R node:node /data
 VOLUME /data
 USER node
 ENTRYPOINT ["node", "bin/airproof.mjs"]

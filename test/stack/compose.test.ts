@@ -32,7 +32,7 @@ import { influxMissing, testInflux } from '../support/influx.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// nine processes of ours start at once
+// ten processes of ours start at once
 vi.setConfig({ testTimeout: 240_000 })
 
 const compose = readCompose()
@@ -57,7 +57,7 @@ test('the operator’s password, and InfluxDB’s own token, are in no process',
   expect(holders('operator-password')).toEqual(['streams', 'operator'])
   expect(holders('influx-token')).toEqual(['influxdb', 'operator'])
   expect(holders('influx-write-token')).toEqual(['pipeline'])
-  expect(holders('influx-read-token')).toEqual(['api'])
+  expect(holders('influx-read-token')).toEqual(['archive', 'api'])
   expect(compose.services['operator']?.profiles).toEqual(['tools'])
   expect(compose.services['notifier']?.environment).not.toHaveProperty('INFLUX_URL')
 })
@@ -304,6 +304,7 @@ test.skipIf(missing !== undefined)(
       'notifier-1',
       'gate-0',
       'anchor-0',
+      'archive-0',
       'api-0',
       'dashboard-0',
     ])
