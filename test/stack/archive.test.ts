@@ -129,8 +129,8 @@ test('the rows are those that were accepted, of both leaf versions, by the day o
       expect(new Date(reading.timeMs).toISOString().slice(0, 10)).toBe(file.day)
       read.push(reading)
     }
-  const wanted = city.log.written.map(({ arrivedMs: _, signed: _signed, ...reading }) => {
-    const { area, flags, ...leaf1 } = reading
+  const wanted = city.log.written.map(({ arrivedMs: _arrived, signed: _signed, ...reading }) => {
+    const { area: _area, flags: _flags, ...leaf1 } = reading
     return reading.leafVersion === 2 ? reading : leaf1
   })
   const inOrder = <R extends { seq: number }>(rows: readonly R[]): R[] =>
