@@ -105,7 +105,13 @@ test.each(ours)('the service %s may write nowhere but its data, and has no right
   expect([one.read_only, one.cap_drop]).toEqual([true, ['ALL']])
   const data = recipe.env['AIRPROOF_DATA']
   // the gate's outlasts its container: readings may wait in it
-  expect(one.volumes).toEqual([name === 'gate' ? `gate:${data}` : data])
+  // the archive is written by its process, and read by the API
+  const archive: Readonly<Record<string, string>> = { archive: '', api: ':ro' }
+  const mode = archive[name]
+  expect(one.volumes).toEqual([
+    name === 'gate' ? `gate:${data}` : data,
+    ...(mode === undefined ? [] : [`archive:${data}/archive${mode}`]),
+  ])
   expect(recipe.user).toBe('node')
 })
 
