@@ -46,6 +46,8 @@ export type AnchoringOptions = {
    * @returns what a person must do @throws ContractChanged contract 2 is there
    */
   readonly nextContract: (index: number) => Promise<Alarm>
+  /** Shuts contracts that were given up, where that is for us to do. @returns those that were open */
+  readonly closeFormer: () => Promise<readonly AnyDeployment[]>
   readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs' | 'kept'>
   readonly tick: () => Promise<TickReport>
   /** Bucket `system`. */
@@ -119,8 +121,14 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       }
     }
   }
+  let isFormerClosed = until !== Infinity
   const tickOf = async (): Promise<TickReport> => {
     const report = await tick()
+    if (!isFormerClosed) {
+      for (const { contract } of await options.closeFormer())
+        log.info({ contract }, 'nothing more can be anchored in the former contract')
+      isFormerClosed = true
+    }
     if (report.final >= until)
       throw new ContractChanged(
         `all ${until} batches of the former contract are on the chain again: the next contract follows`,

@@ -16,6 +16,7 @@ import { AnchoringTask } from './anchoring-task.ts'
 import { openRpc } from './chain/rpc.ts'
 import { readAnchorConfig } from './config.ts'
 import { contractToWorkOn } from './contract-to-work-on.ts'
+import { closeFormer } from './deploy/close-former.ts'
 import { findDeployments } from './deploy/deployment.ts'
 import { readKeyFile } from './deploy/key-file.ts'
 import { fencedBucket, openFence } from './fence.ts'
@@ -100,6 +101,8 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
         metrics,
         log,
         nextContract,
+        closeFormer: async () =>
+          settings.makesContracts ? await closeFormer(ask, deployments) : [],
       }
       return startAnchoring({ ...shared, tick, nowMs: Date.now, onFatal })
     },

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
 import type { Limits } from '../core/access/quota.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import { archiveFolder } from '../operate/archive/archive-folder.ts'
+import { WrongUsage } from '../runtime/exit.ts'
 import { readApiAddress, readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+import { type Correction, readCorrections, shippedCorrections } from '../schemas/corrections.ts'
 import type { Account } from '../schemas/people/account.ts'
 
 export type ApiConfig = {
@@ -17,6 +20,8 @@ export type ApiConfig = {
   readonly allowInsecureWebhooks: boolean
   readonly proofs: ProofSettings
   readonly archive: ArchiveSettings
+  /** Those of airproof, and the operator's own. */
+  readonly corrections: readonly Correction[]
   readonly limits: Readonly<Record<Account['tier'], Limits>>
   /** How often an address may ask whether a page may call. */
   readonly preflights: RateLimit
@@ -89,6 +94,7 @@ export function readApiConfig(source: SettingsSource, dataFolder: string): ApiCo
       attribution: settings.text('AIRPROOF_ATTRIBUTION'),
       archiveUrl: settings.url('AIRPROOF_ARCHIVE_URL', ['http:', 'https:']),
     },
+    corrections: readAllCorrections(settings.text('AIRPROOF_CORRECTIONS')),
     limits: {
       free: { perDay: count('AIRPROOF_QUOTA_FREE', 100), perMinute },
       premium: { perDay: count('AIRPROOF_QUOTA_PREMIUM', 10_000), perMinute },
@@ -97,4 +103,25 @@ export function readApiConfig(source: SettingsSource, dataFolder: string): ApiCo
     preflights: { perSecond: openPerSecond, burst: proofsPerMinute },
     allowInsecureWebhooks: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
   })
+}
+
+/** @throws WrongUsage that names the variable */
+function readAllCorrections(file: string | undefined): readonly Correction[] {
+  if (file === undefined) return shippedCorrections
+  const fault = (why: string): WrongUsage =>
+    new WrongUsage(`AIRPROOF_CORRECTIONS: ${file}: ${why} (docs/api.md#corrections)`)
+  const own = readCorrections(jsonIn(file, fault))
+  if (typeof own === 'string') throw fault(own)
+  const taken = own.find(({ name }) => shippedCorrections.some((known) => known.name === name))
+  if (taken !== undefined)
+    throw fault(`${taken.name} is a correction of airproof: name it otherwise`)
+  return [...shippedCorrections, ...own]
+}
+
+function jsonIn(file: string, fault: (why: string) => WrongUsage): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw fault(error instanceof Error ? error.message : 'it cannot be read')
+  }
 }

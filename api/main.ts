@@ -18,6 +18,7 @@ import { openHttpServer } from './http-server.ts'
 import { openAdmission } from './open-admission.ts'
 import { openLive } from './open-live.ts'
 import { openRoutes } from './open-routes.ts'
+import { licences } from './sensors/licences.ts'
 import { openWhenNeeded } from './webhooks/secrets.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
@@ -59,6 +60,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
     admit: admission.admit,
     routes,
     digest: await createDigest(),
+    licenceOf: licences(live, network.licence),
     observe: (seen) => {
       count(seen)
       const { cause, ...answer } = seen

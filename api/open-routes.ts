@@ -1,6 +1,9 @@
 /** Every route of `/v1`, each made of what it needs. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
+import { catalogueFile } from '../operate/archive/archive-layout.ts'
 import { createCache } from '../runtime/cache.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -21,12 +24,14 @@ import { createReadingTexts } from './live/reading-json.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
 import type { Live } from './open-live.ts'
-import { docsPage, openApiDocument } from './openapi/docs.ts'
+import { documentRoutes } from './openapi/docs.ts'
 import { documented } from './openapi/documented.ts'
 import { rootPointer } from './openapi/root.ts'
 import { watchBatchIndex } from './proofs/batch-index-watch.ts'
+import { archiveAddress } from './proofs/network.ts'
 import { onChainOf } from './proofs/on-chain.ts'
 import { proofRoutes } from './proofs/proof-routes.ts'
+import { listCorrections } from './readings/corrections.ts'
 import { listReadings } from './readings/list-readings.ts'
 import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
@@ -60,7 +65,13 @@ export async function openRoutes(
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
   const logAfter = openLogAfter({ nc, network, tail })
-  const gapOf = gapNamer({ batches, archiveUrl: settings.network.archiveUrl })
+  const archive = (): string | null =>
+    archiveAddress({
+      settings: settings.network,
+      publicUrl: settings.proofs.publicUrl,
+      hasArchive: existsSync(join(settings.archive.folder, catalogueFile)),
+    })
+  const gapOf = gapNamer({ batches, archive })
   const hub = opened.use(
     createStreamHub({
       picture,
@@ -73,13 +84,15 @@ export async function openRoutes(
   const webhooks = opened.use(
     await openWebhooks({ nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box }),
   )
+  const { corrections } = settings
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const routes = documented([
     listSensors({ board, rules, directory, nowMs }),
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
-    listReadings({ board, rules, newest, queryStore, texts, nowMs }),
+    listReadings({ board, rules, newest, queryStore, texts, corrections, nowMs }),
     listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
+    listCorrections(corrections),
     listAreas({ board, directory }),
     showArea({
       board,
@@ -112,6 +125,7 @@ export async function openRoutes(
       level,
       settings: settings.proofs,
       network: settings.network,
+      networkId: network,
       archive: settings.archive,
       registry: metrics,
     })),
@@ -128,8 +142,7 @@ export async function openRoutes(
       }),
     }),
     rootPointer(),
-    openApiDocument(),
-    docsPage(),
+    ...documentRoutes(),
   ])
   return { routes, hub }
 }

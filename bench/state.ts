@@ -8,8 +8,6 @@ import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../co
 import { valueOf } from '../core/air/values.ts'
 import { applyNewer, createOutcome, humidityRun } from '../core/state/apply-reading.ts'
 import { listenAt } from '../core/state/evolve.ts'
-import { historyFlags } from '../core/state/pm-checks.ts'
-import { rulesNow } from '../core/state/quality-rules.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import {
   compareToNewest,
@@ -18,7 +16,9 @@ import {
   plainState,
   slotOf,
 } from '../core/state/partition-state.ts'
+import { historyFlags } from '../core/state/pm-checks.ts'
 import { graceMsOf } from '../core/state/presence.ts'
+import { rulesNow } from '../core/state/quality-rules.ts'
 import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
 import { warmCaches } from '../core/state/warm-caches.ts'
 import { minuteMs } from '../core/time.ts'

@@ -108,6 +108,8 @@ export type AuditedContract = {
   readonly abandoned_ours: number
   /** Readings of the others: a thief's, or taken away. */
   readonly abandoned_readings: number
+  /** A later contract goes on from it, and this account may still anchor in it; null: none, or it is in use. */
+  readonly still_open_to: string | null
   /** The auditor named it as one whose writer's key was stolen. */
   readonly theft_named: boolean
 }
@@ -170,6 +172,7 @@ function contractOf(
     abandoned: abandoned.length,
     abandoned_ours: abandoned.length - foreign.length,
     abandoned_readings: readingsOf(foreign),
+    still_open_to: part === parts.at(-1) ? null : (story.writer ?? null),
     theft_named: thefts.has(contract),
   }
 }

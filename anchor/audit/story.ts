@@ -20,6 +20,8 @@ export type ContractStory = {
   readonly head: Hex
   /** How a contract of version 2 began; undefined: it says so nowhere from its first block on. */
   readonly began: Began | undefined
+  /** Who may anchor in it, by the latest block; undefined: nobody may. */
+  readonly writer: Hex | undefined
 }
 
 export type Story = {
@@ -59,11 +61,26 @@ async function readContract(
   if (code === '0x' && codeNow !== '0x') throw notThereYet(deployment)
   // another contract may return anything, so it is not queried
   if (!isHex(code) || !isRegistryCode(code, version))
-    return { deployment, anchors: [], head: zeroHash, began: undefined, isOurCode: false }
+    return {
+      deployment,
+      anchors: [],
+      head: zeroHash,
+      began: undefined,
+      isOurCode: false,
+      writer: undefined,
+    }
   const head = await known(chain.headAt(finalized))
   const began = version === 1 ? undefined : await chain.began(block, finalized)
   const anchors = await chain.anchored(block, finalized)
-  return { deployment, anchors, head, began, isOurCode: true }
+  const { writer } = await known(chain.roles())
+  return {
+    deployment,
+    anchors,
+    head,
+    began,
+    isOurCode: true,
+    writer: writer === zeroAddress ? undefined : writer,
+  }
 }
 
 /** One node is asked about all of them. @throws MustAct */

@@ -29,8 +29,14 @@ const contractLines = ({ contracts }: AuditReport): readonly string[] =>
     : contracts.map(({ contract, version, first_batch, anchors, ...rest }) => {
         const last = first_batch + anchors - 1
         const batches = anchors === 0 ? 'no batch counts' : `batches ${first_batch} to ${last}`
-        return `contract ${contract}, version ${version}: ${batches}${abandonedWords(rest)}`
+        return `contract ${contract}, version ${version}: ${batches}${abandonedWords(rest)}${openWords(contract, rest.still_open_to)}`
       })
+
+/** No fault of what is anchored: a named line. */
+const openWords = (contract: string, writer: string | null): string =>
+  writer === null
+    ? ''
+    : `; it was given up and ${writer} may still anchor in it: its owner shuts it with \`airproof anchor writer --anchor-contract ${contract} --set none\` (docs/chain.md)`
 
 type Abandoned = Pick<
   AuditReport['contracts'][number],

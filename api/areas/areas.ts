@@ -16,7 +16,7 @@ import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
 import type { Period } from './cut-period.ts'
 import { expectedReadings } from './expected-readings.ts'
 import { findArea } from './find-area.ts'
-import { areaIndexNow, areaNow, worstSensor } from './network-now.ts'
+import { areaIndexNow, areaNow, leftOut, worstSensor } from './network-now.ts'
 
 type Options = {
   readonly board: SensorBoard
@@ -91,7 +91,13 @@ export const showArea = (options: Options): Route => ({
       area: { name: area.name, code: area.code },
       period: periodJson(period, nowMs()),
       ...areaNow(entries),
-      aqi: { ...aqiJson(stats, index), nowcast },
+      aqi: {
+        ...aqiJson(stats, index),
+        nowcast,
+        nowcast_left_out: isNow
+          ? entries.reduce((sum, entry) => sum + leftOut(entry, nowMs()), 0)
+          : null,
+      },
       measurements: measurementsJson(stats),
       basis,
       coverage: coverageOf(area, board, period, stats?.readings ?? 0, nowMs()),

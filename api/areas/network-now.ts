@@ -1,11 +1,12 @@
 /** What the sensors of an area report now, from memory. */
 import type { AirIndex, HourMeans, Pollutant } from '../../core/air/index/air-index.ts'
 import { dailyHours, dailyMean } from '../../core/air/nowcast.ts'
+import { isFail } from '../../core/air/quality-level.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import { hourMeans } from '../../core/state/hour-sums.ts'
+import { failsIn, hourMeans } from '../../core/state/hour-sums.ts'
 import { hourMs } from '../../core/time.ts'
 import type { Entry } from '../live/sensor-now.ts'
-import { isOnline, newestIndex, newestMs } from '../live/sensor-now.ts'
+import { isOnline, newestIndex, newestMs, newestReading } from '../live/sensor-now.ts'
 import type { Period } from './cut-period.ts'
 
 export type AreaNow = {
@@ -32,7 +33,7 @@ export type WorstSensor = {
   readonly timestamp: string
 }
 
-/** The worst of the newest readings in the period; of equal ones the first. */
+/** The worst of the newest readings in the period that have not failed; of equal ones the first. */
 export function worstSensor(
   entries: readonly Entry[],
   { fromMs, toMs }: Period,
@@ -42,6 +43,7 @@ export function worstSensor(
   for (const entry of entries) {
     const timeMs = newestMs(entry)
     if (timeMs < fromMs || timeMs >= toMs) continue
+    if (isFail(newestReading(entry)?.flags ?? 0)) continue
     const aqi = newestIndex(entry, index)
     if (aqi === null || (worst !== null && aqi <= worst.aqi)) continue
     worst = { sensor_id: entry.sensor.id, aqi, timestamp: formatIsoMs(timeMs) }
@@ -56,6 +58,10 @@ const sensorHours = (
   hours: number,
 ): HourMeans =>
   slot === -1 ? [] : hourMeans(state, slot, pollutant, nowMs, hours, hourMs / sensor.cadenceMs)
+
+/** How many readings of the last 24 clock hours have failed, and are in no mean of an hour. */
+export const leftOut = ({ state, slot }: Entry, nowMs: number): number =>
+  slot === -1 ? 0 : failsIn(state, slot, nowMs, dailyHours)
 
 /** The index of what a sensor measures now, null if too few hours are known. */
 export const indexNow = (entry: Entry, index: AirIndex, nowMs: number): number | null =>

@@ -68,6 +68,8 @@ function headOf(
   { keeps, headers }: Sending,
 ): OutgoingHttpHeaders {
   const head: OutgoingHttpHeaders = { ...headers, ...answer.headers }
+  const links = [answer.headers?.['link'], headers['link']].filter((one) => one !== undefined)
+  if (links.length > 0) head.link = links.join(', ')
   if (tag === undefined) {
     head['cache-control'] = 'no-store'
     return head

@@ -13,19 +13,20 @@ export type Gap = {
 
 type Options = {
   readonly batches: Pick<BatchIndex, 'timesOf'>
-  readonly archiveUrl: string | undefined
+  /** Its address now; null: there is none. */
+  readonly archive: () => string | null
 }
 
 export type GapOf = (missing: Missing) => Gap
 
 /** The log is trimmed of final batches only, and those know the times of their readings. */
 export const gapNamer =
-  ({ batches, archiveUrl }: Options): GapOf =>
+  ({ batches, archive }: Options): GapOf =>
   ({ firstSeq, lastSeq }) => {
     const times = batches.timesOf(firstSeq, lastSeq)
     return {
       from: times === undefined ? null : formatIsoMs(times.minMs),
       to: times === undefined ? null : formatIsoMs(times.maxMs + 1),
-      archive: archiveUrl ?? null,
+      archive: archive(),
     }
   }

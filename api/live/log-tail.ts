@@ -32,8 +32,8 @@ type Options = {
 export function openLogTail({ picture, network, capacity = 20_000 }: Options): LogTail {
   let entries: TailEntry[] = []
   let readings = 0
-  let from = 0
-  let position = 0
+  let from = picture.position()
+  let position = from
   let n: number[] | undefined
 
   const trim = (): void => {

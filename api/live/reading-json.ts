@@ -46,7 +46,23 @@ export const readingJson = (
   reading: Reading,
   { index, shape }: View,
   proofs: Proofs,
-): Partial<ReadingJson> => shaped(fullJson(reading, index, proofs), shape)
+): Partial<ReadingJson> =>
+  shape === 'flat'
+    ? flatJson(reading, index, proofs)
+    : shaped(fullJson(reading, index, proofs), shape)
+
+/** Made by itself: it has no hash, which costs more than all the rest. */
+const flatJson = (
+  reading: Reading,
+  index: AirIndex,
+  { onChainOf }: Proofs,
+): Partial<ReadingJson> => ({
+  sensor_id: reading.sensor,
+  timestamp: formatIsoMs(reading.timeMs),
+  ...measurementsOf(reading.values),
+  aqi: index.ofReading(reading),
+  blockchain_tx: onChainOf(reading).tx_hash,
+})
 
 /** `textOf` below writes the same. */
 export function fullJson(
@@ -101,13 +117,11 @@ export const noIndexJson: Omit<IndexJson, 'quality_level'> & { readonly quality_
   quality_level: null,
 }
 
-function shaped(json: ReadingJson, shape: Shape): Partial<ReadingJson> {
-  const { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain, blockchain_tx } = json
+function shaped(json: ReadingJson, shape: Exclude<Shape, 'flat'>): Partial<ReadingJson> {
+  const { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain } = json
   switch (shape) {
     case 'full':
       return json
-    case 'flat':
-      return { sensor_id, timestamp, ...measurements, aqi, blockchain_tx }
     case 'nested':
       return { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain }
   }
@@ -149,7 +163,13 @@ export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): Readin
   return {
     ...proofs,
     textOf: (reading, view) => {
-      if (view.shape !== 'full') return JSON.stringify(readingJson(reading, view, proofs))
+      const { correctedOf } = view
+      if (view.shape !== 'full' || correctedOf !== undefined) {
+        const json = readingJson(reading, view, proofs)
+        return JSON.stringify(
+          correctedOf === undefined ? json : { ...json, corrections: correctedOf(reading) },
+        )
+      }
       const { verified, tx_hash, status } = onChainOf(reading)
       const tx = tx_hash === null ? 'null' : `"${tx_hash}"`
       // the rest of `fullJson` by hand: JSON.stringify of it takes twice as long

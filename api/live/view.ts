@@ -1,5 +1,6 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import { badParameter } from '../http/api-error.ts'
 import { type Params, readChoice } from '../http/params.ts'
 
@@ -8,7 +9,17 @@ export const shapes = ['flat', 'nested'] as const
 export type Shape = (typeof shapes)[number] | 'full'
 
 /** How a caller wants to see what was measured. */
-export type View = { readonly index: AirIndex; readonly shape: Shape }
+export type View = {
+  readonly index: AirIndex
+  readonly shape: Shape
+  /** Corrected values of the reading, beside the raw ones; absent: none. */
+  readonly correctedOf?: CorrectedOf
+}
+
+/** By model and quantity: `{"epa_2021_ext": {"pm25": 27.3}}`. */
+export type CorrectedOf = (
+  reading: Reading,
+) => Readonly<Record<string, Readonly<Record<string, number | null>>>>
 
 /** The view without parameters, and where none can be given: in streams. */
 export const usualView: View = { index: storedIndex, shape: 'full' }

@@ -75,8 +75,9 @@ const boxInQuery = query(
 
 const qualityInQuery = query(
   'quality',
-  { ...oneOf(qualityFilters), default: 'all' },
-  'good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
+  // a default would be sent by generated clients, also where nothing goes with it
+  oneOf(qualityFilters),
+  'good: only readings of that level; suspect: those and suspect ones; all, as without it: every one; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
 )
 
 const format = query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept')
@@ -224,6 +225,12 @@ export const openApi = {
             'by time: newest first, or oldest first; a cursor goes on in its own order only',
           ),
           qualityInQuery,
+          query(
+            'corrections',
+            filled,
+            'adds corrected values by these models, between commas; /v1/corrections has them',
+            { example: 'epa_2021_ext' },
+          ),
         ],
         responses: {
           ...read(
@@ -343,6 +350,15 @@ export const openApi = {
       endTime,
       nextPage,
     }),
+    '/v1/corrections': {
+      get: {
+        operationId: 'listCorrections',
+        tags: ['reference'],
+        summary: 'The models by which readings can be corrected',
+        description: 'With their coefficients, ranges, sources and hashes.',
+        responses: { ...read('the models', json(ref('Corrections'))), ...failures() },
+      },
+    },
     '/v1/aqi/scale': {
       get: {
         operationId: 'aqiScale',

@@ -87,6 +87,7 @@ export const networkSchemas = {
   }),
   Network: object({
     format: { type: 'string', const: 'airproof.network.v1' },
+    id: { ...text, description: 'random, made once: cursors of another network are refused' },
     name: text,
     api: { ...text, description: 'the address that all paths of this document are below' },
     chain: {

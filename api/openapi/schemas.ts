@@ -123,6 +123,10 @@ const page = (item: string) => ({
     {
       sensor_id: { ...sensorId, description: 'if one sensor was requested' },
       left_out: { ...integer, description: 'by `quality`, if it was given' },
+      corrections: {
+        ...arrayOf(ref('CorrectionUsed')),
+        description: 'the models that `corrections` names',
+      },
     },
   ),
 })
@@ -213,6 +217,12 @@ export const answerSchemas = {
     latest: nullable(ref('Reading')),
     aqi_nowcast: { ...integerOrNull, description: 'of now, as the index defines it' },
     aqi_24h: { ...integerOrNull, description: 'of the 24-hour means' },
+    quality_level: { ...qualityLevel, description: 'of the sensor, by its fresh readings' },
+    left_out_24h: {
+      ...integer,
+      description:
+        'readings of the last 24 clock hours that have failed, and are in neither of both',
+    },
     pm25_corrected: {
       ...nullable(object({ value: number, unit: text, method: text })),
       description: 'PM2.5 of the latest reading by a published correction of low-cost sensors',
@@ -247,10 +257,39 @@ export const answerSchemas = {
         blockchain: ref('Blockchain'),
         blockchain_tx: txHash,
       },
-      measured.others,
+      {
+        ...measured.others,
+        corrections: {
+          type: 'object',
+          description: 'by model and quantity, if `corrections` was given',
+        },
+      },
     ),
     description: 'a reading with everything that the two shapes have',
   },
+  CorrectionUsed: object({ name: text, version: integer, hash }),
+  Corrections: object({
+    status: success,
+    count: integer,
+    corrections: arrayOf(
+      object(
+        {
+          name: text,
+          version: integer,
+          title: text,
+          citation: text,
+          of: text,
+          range: { type: 'object', description: 'quantity → its lowest and highest value' },
+          pieces: {
+            ...arrayOf({ type: 'object' }),
+            description: 'by `below`: the sum of `times` × the values to the powers named',
+          },
+          hash: { ...hash, description: 'SHA-256 of the model as JSON, keys sorted, without this' },
+        },
+        { kinds: { ...arrayOf(text), description: 'devices that it was fitted to' } },
+      ),
+    ),
+  }),
   FlatReading: {
     ...object({ ...reading, ...measured.basic, blockchain_tx: txHash }, measured.others),
     description: 'a reading with shape=flat',
@@ -369,6 +408,11 @@ export const answerSchemas = {
       aqi: object({
         ...aqiStatistics,
         nowcast: { ...integerOrNull, description: 'null unless the period reaches the present' },
+        nowcast_left_out: {
+          ...integerOrNull,
+          description:
+            'readings of the last 24 clock hours that have failed, and are not in `nowcast`',
+        },
       }),
       measurements: ref('MeasurementStatistics'),
       basis: {

@@ -39,6 +39,8 @@ type Options = {
   readonly ends: ReadonlyMap<number, ContractEnd>
   readonly keccak: Keccak
   readonly formatLevel: number
+  /** That cursors have; absent: it is not told. */
+  readonly id?: string
   /** The API serves an archive of its own. */
   readonly hasArchive?: boolean
 }
@@ -52,13 +54,14 @@ export type NetworkDocument = ReturnType<typeof networkDocument>
 
 /** The newest contract decides which chain it is: all contracts of a network are on one chain. */
 export function networkDocument(options: Options) {
-  const { settings, publicUrl, contracts, formatLevel, hasArchive = false } = options
-  const api = publicUrl.replace(/\/+$/, '')
+  const { settings, publicUrl, contracts, formatLevel, id, hasArchive = false } = options
+  const api = apiOf(publicUrl)
   const chainId = contracts.at(-1)?.chainId
   // those that are handed out at this level
   const bundles = bundleVersions.filter(({ header }) => header <= contractVersionAt(formatLevel))
   return {
     format: networkFormat,
+    ...(id !== undefined && { id }),
     name: settings.name,
     api,
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),
@@ -74,9 +77,19 @@ export function networkDocument(options: Options) {
     licence: settings.licence ?? null,
     attribution: settings.attribution ?? settings.name,
     sensor_keys: `${api}${keysPath}/{sensor_id}`,
-    archive: settings.archiveUrl ?? (hasArchive ? `${api}/archive/catalogue.json` : null),
+    archive: archiveAddress({ settings, publicUrl, hasArchive }),
   }
 }
+
+const apiOf = (publicUrl: string): string => publicUrl.replace(/\/+$/, '')
+
+/** Where the data can be downloaded; null: nowhere. */
+export const archiveAddress = ({
+  settings,
+  publicUrl,
+  hasArchive,
+}: Pick<Options, 'settings' | 'publicUrl'> & { readonly hasArchive: boolean }): string | null =>
+  settings.archiveUrl ?? (hasArchive ? `${apiOf(publicUrl)}/archive/catalogue.json` : null)
 
 function contractRows({ contracts, ends, keccak }: Options) {
   const rows = contracts.map((deployment, k) => {

@@ -36,6 +36,7 @@ type Options = ReadingSources & {
   readonly states: () => readonly PartitionState[]
   readonly settings: ProofSettings
   readonly network: NetworkSettings
+  readonly networkId: string
   readonly archive: ArchiveSettings
   readonly level: LevelNow
   readonly registry: Registry
@@ -52,6 +53,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     states,
     settings,
     network,
+    networkId,
     archive,
     level,
     registry,
@@ -88,6 +90,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
       ends,
       keccak,
       formatLevel: level.current(),
+      id: networkId,
     })
   }
   const bundles = {

@@ -1,6 +1,7 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
-import type { SensorIdRules } from '../../core/air/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import { type Correction, shippedCorrections } from '../../schemas/corrections.ts'
 import { earliestOf } from '../../schemas/devices/registered-sensor.ts'
 import type { Order, StoreReads } from '../../store/store.ts'
 import type { Route } from '../http/answer.ts'
@@ -23,6 +24,7 @@ import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { readView, type View } from '../live/view.ts'
+import { correctedBy, correctionsJson, readWantedCorrections } from './corrections.ts'
 import { filteredPage, readQuality } from './filtered-page.ts'
 import { readingTypes, typeOfFormat, writeReadings } from './reading-formats.ts'
 
@@ -33,6 +35,7 @@ type Options = {
   readonly queryStore: QueryStore
   readonly texts: ReadingTexts
   readonly indices?: readonly AirIndex[]
+  readonly corrections?: readonly Correction[]
   readonly nowMs: () => number
 }
 
@@ -47,6 +50,7 @@ const names = [
   'index',
   'order',
   'quality',
+  'corrections',
 ] as const
 
 /** GET /v1/readings: newest first unless `order` is given; from memory as far back as it goes, then from the store. */
@@ -61,7 +65,12 @@ export const listReadings = (options: Options): Route => ({
     const limit = readLimit(params, 10)
     const wanted = readQuery(params, options)
     const quality = readQuality(params)
-    const view = readTypedView(params, request.type, options.indices)
+    const corrections = readWantedCorrections(params, options.corrections ?? shippedCorrections)
+    const registered = (sensor: SensorId) => board.get(sensor)?.sensor
+    const view = {
+      ...readTypedView(params, request.type, options.indices),
+      ...(corrections.length > 0 && { correctedOf: correctedBy(corrections, registered) }),
+    }
     const { readings, last, leftOut } = await filteredPage(
       quality,
       limit,
@@ -82,15 +91,17 @@ export const listReadings = (options: Options): Route => ({
       type,
       {
         readings,
+        corrections,
         view,
         fields: {
           ...(wanted.sensor !== undefined && { sensor_id: wanted.sensor }),
           count: readings.length,
           next_cursor: nextCursor,
           ...(quality !== 'all' && { left_out: leftOut }),
+          ...(corrections.length > 0 && { corrections: correctionsJson(corrections) }),
         },
       },
-      { texts, registered: (sensor) => board.get(sensor)?.sensor },
+      { texts, registered },
     )
     return {
       type,

@@ -1,8 +1,11 @@
 import { setImmediate as soon } from 'node:timers/promises'
+import type { AirIndex } from '../../core/air/index/air-index.ts'
+import { qualityOf } from '../../core/air/quality-level.ts'
 import { basicNames, quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { fewestValues } from '../../core/air/values.ts'
+import { fewestValues, inUnit, valueOf } from '../../core/air/values.ts'
+import type { Correction } from '../../schemas/corrections.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
 import { type Params, readChoice } from '../http/params.ts'
@@ -28,6 +31,8 @@ export function typeOfFormat(params: Params): string | undefined {
 
 type Page = {
   readonly readings: readonly Reading[]
+  /** Whose values are in the readings. */
+  readonly corrections?: readonly Correction[]
   readonly view: View
   /** In JSON: the fields between `status` and `readings`. */
   readonly fields: Readonly<Record<string, unknown>>
@@ -107,22 +112,38 @@ const proofColumns = [
   'quality_level',
 ] as const
 
+/** What never changes of a row, cached with the reading. By both: each index gives it other values. */
+const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
+
+function beginningOf(reading: Reading, index: AirIndex, texts: ReadingTexts): string {
+  const known = beginnings.get(index) ?? new WeakMap<Reading, string>()
+  let text = known.get(reading)
+  if (text !== undefined) return text
+  const json = fullJson(reading, index, texts)
+  const measured = columns.map((name) => json[name] ?? '')
+  text = [...measured, json.quality.join(' '), json.blockchain.hash].join(',')
+  beginnings.set(index, known.set(reading, text))
+  return text
+}
+
 /**
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
  * other than the basic five come last, if the page's readings have them, so that no column moves.
  */
-function csv({ readings, view }: Page, { texts }: Sources): Written {
+function csv({ readings, corrections = [], view }: Page, { texts }: Sources): Written {
   const others = quantityNames.filter(
     (_, id) => id >= fewestValues && readings.some(({ values }) => (values[id] ?? null) !== null),
   )
   const row = (reading: Reading): string => {
-    const json = fullJson(reading, view.index, texts)
-    const { hash, status, tx_hash } = json.blockchain
-    const measured = columns.map((name) => json[name] ?? '')
-    const proof = [json.quality.join(' '), hash, status, tx_hash ?? '', json.quality_level]
-    return csvText([[...measured, ...proof, ...others.map((name) => json[name] ?? '')]])
+    const { status, tx_hash } = texts.onChainOf(reading)
+    const end = others.map((name) => `,${inUnit(valueOf(reading.values, name)) ?? ''}`).join('')
+    const level = qualityOf(reading.flags)
+    const given = view.correctedOf?.(reading)
+    const better = corrections.map(({ name, of }) => `,${given?.[name]?.[of] ?? ''}`).join('')
+    return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''},${level}${end}${better}\r\n`
   }
-  const begin = csvText([[...columns, ...proofColumns, ...others]])
+  const better = corrections.map(({ name, of }) => `${of}_${name}`)
+  const begin = csvText([[...columns, ...proofColumns, ...others, ...better]])
   return { begin, row, between: '', end: '' }
 }
 

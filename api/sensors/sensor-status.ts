@@ -1,12 +1,13 @@
-import { correctionMethod, pm25Corrected } from '../../core/air/correction.ts'
+import { corrected } from '../../core/air/correction-model.ts'
 import type { AirIndex } from '../../core/air/index/air-index.ts'
-import { type QuantityName, units } from '../../core/air/quantities.ts'
+import { units } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
-import { inUnit, valueOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { sensorLevelOf } from '../../core/state/sensor-level.ts'
 import { secondMs } from '../../core/time.ts'
-import { indexNow, indexOfDay } from '../areas/network-now.ts'
+import { epa2021 } from '../../schemas/corrections.ts'
+import { indexNow, indexOfDay, leftOut } from '../areas/network-now.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import type { QueryStore } from '../http/query-store.ts'
 import { findSensor } from '../live/find-sensor.ts'
@@ -62,6 +63,8 @@ export const sensorStatus = ({
       latest: newest === undefined ? null : readingJson(newest, view, texts),
       aqi_nowcast: indexNow(entry, view.index, nowMs()),
       aqi_24h: indexOfDay(entry, view.index, nowMs()),
+      quality_level: sensorLevelOf(entry.state, entry.slot),
+      left_out_24h: leftOut(entry, nowMs()),
       pm25_corrected: correctedOf(newest),
       area,
       location: { lat, lon, address },
@@ -71,11 +74,10 @@ export const sensorStatus = ({
 
 /** Offered in addition to the raw value; only the raw value is stored, indexed and hashed. */
 function correctedOf(newest: Reading | undefined) {
-  const measured = (name: QuantityName): number | null =>
-    inUnit(newest === undefined ? null : valueOf(newest.values, name))
-  const value = pm25Corrected(measured('pm25'), measured('humidity'))
+  // as it ever was, of every kind of device
+  const value = newest === undefined ? null : corrected(epa2021, newest.values, undefined)
   if (value === null) return null
-  return { value: Math.round(value * 10) / 10, unit: units.pm25, method: correctionMethod }
+  return { value: Math.round(value * 10) / 10, unit: units.pm25, method: epa2021.name }
 }
 
 function offlineSince(entry: Entry): string | null {

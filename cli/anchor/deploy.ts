@@ -8,6 +8,7 @@ import { deployRegistry } from '../../anchor/deploy/deploy.ts'
 import { keepDeployment } from '../../anchor/deploy/deployment.ts'
 import { findBeginning } from '../../anchor/deploy/find-beginning.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
+import { isSame, readRoles } from '../../anchor/deploy/set-writer.ts'
 import { goOnAfter } from '../../anchor/send/resync.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { chainInWords } from '../../core/proof/demonstration-chain.ts'
@@ -68,6 +69,14 @@ export const deploy = (context: CommandContext): Promise<number> =>
     if (next !== undefined && known.length > 0) {
       const place = { index: next.beginning.from.index, last: next.last, writer: account.address }
       await goOnAfter(kv, place)
+    }
+    for (const former of known) {
+      const { contract } = former
+      const { writer } = await readRoles(ask, former)
+      if (isSame(writer, noContract)) continue
+      note(
+        `nothing should be anchored in ${contract} any more: its owner shuts it with \`airproof anchor writer --anchor-contract ${contract} --set none\` (docs/chain.md)`,
+      )
     }
     print(
       flags['json'] === true

@@ -110,7 +110,12 @@ async function auditInstance(
   const rpc = textFlag(flags, 'rpc')
   const urls = rpc === undefined ? nodesOf(settings.rpcUrls, config) : [rpc]
   if (urls.length === 0) throw new MustAct('no node to ask: name one with --rpc, or CHAIN_RPC_URL')
-  const { isPinned, deployments, thefts } = pinned(await needDeployments(nc), settings, flags)
+  const keccak = await createKeccak()
+  const { isPinned, deployments, thefts } = pinned(await needDeployments(nc), {
+    settings,
+    flags,
+    keccak,
+  })
   const [{ chainId, genesisHash }] = deployments
   const ask = openRpc({
     urls,
@@ -132,7 +137,7 @@ async function auditInstance(
     headerOf: (index) => sealed.get(index)?.header,
     blobs: await openBatchBlobs(nc),
     isBlock: isBlockOf(ask),
-    keccak: await createKeccak(),
+    keccak,
     from,
     unanchored: {
       log: (fromSeq) => storedLog(nc, fromSeq),

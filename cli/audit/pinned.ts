@@ -1,13 +1,24 @@
 import type { ChainSettings } from '../../anchor/config.ts'
 import { assertFits } from '../../anchor/deploy/deployment.ts'
 import type { Network } from '../../anchor/verifier/airproof-verify.js'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import type { Deployments } from '../../schemas/anchoring/deployments.ts'
-import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
+import {
+  type AnyDeployment,
+  contractVersionOf,
+  startOf,
+} from '../../schemas/anchoring/deployments.ts'
 import { networkFlag } from '../shell/network-flag.ts'
 import { textFlag, wholeFlag } from '../shell/words.ts'
+
+type Asked = {
+  readonly settings: ChainSettings
+  readonly flags: Flags
+  readonly keccak: Keccak
+}
 
 type Pinned = {
   readonly deployments: Deployments
@@ -21,7 +32,7 @@ type Pinned = {
  * the newest contract, because no contract can say which one follows it; `--network` names all of them.
  * @throws MustAct, WrongUsage
  */
-export function pinned(recorded: Deployments, settings: ChainSettings, flags: Flags): Pinned {
+export function pinned(recorded: Deployments, { settings, flags, keccak }: Asked): Pinned {
   const newest = recorded.at(-1) ?? recorded[0]
   assertFits(newest, settings)
   const contract = textFlag(flags, 'contract')?.toLowerCase()
@@ -37,7 +48,7 @@ export function pinned(recorded: Deployments, settings: ChainSettings, flags: Fl
   const block = wholeFlag(flags, 'block', { min: 0 })
   const begin = (deployment: AnyDeployment): AnyDeployment => {
     const named = deployment === newest ? block : undefined
-    const begins = named ?? (network && beginIn(network, deployment)) ?? deployment.block
+    const begins = named ?? (network && beginIn(network, deployment, keccak)) ?? deployment.block
     return { ...deployment, block: begins }
   }
   const [first, ...others] = recorded
@@ -74,7 +85,11 @@ function assertAllThere({ name, contracts }: Network, recorded: Deployments): vo
 }
 
 /** Where a contract of these data began, as the network file says. @throws MustAct if it is not in the file */
-function beginIn({ name, chainId, contracts }: Network, deployment: AnyDeployment): number {
+function beginIn(
+  { name, chainId, contracts }: Network,
+  deployment: AnyDeployment,
+  keccak: Keccak,
+): number {
   if (chainId !== deployment.chainId)
     throw new MustAct(
       `these data are anchored on chain ${deployment.chainId}, and the network ${name}, which you named, is on chain ${chainId}`,
@@ -92,6 +107,12 @@ function beginIn({ name, chainId, contracts }: Network, deployment: AnyDeploymen
   if (pinned.version !== contractVersionOf(deployment))
     throw new MustAct(
       `the network file has contract ${deployment.contract} in version ${pinned.version}, and the operator's record in version ${contractVersionOf(deployment)}`,
+    )
+  const { begins } = pinned
+  const start = startOf(deployment, keccak)
+  if (begins && (begins.after_batch !== start.index || begins.head !== start.head))
+    throw new MustAct(
+      `the network file says that contract ${deployment.contract} begins after batch ${begins.after_batch} with head ${begins.head}, and the operator's record says after batch ${start.index} with head ${start.head}`,
     )
   return pinned.block
 }

@@ -47,17 +47,36 @@ export type LastReading = Pick<BundleParts, 'reading' | 'signature' | 'path'>
  * @throws Refusal
  */
 export async function verifyEnd(
-  { headers, chain }: ExportRun,
+  run: ExportRun,
   last: LastReading | undefined,
   { keccak, pins }: { readonly keccak: Keccak; readonly pins: VerifyOptions },
 ): Promise<Verification> {
+  const { headers, chain } = run
   const header = headers.at(-1)
   if (last === undefined || header === undefined)
     return refuse('a run of batches ends without a row that is proven')
   const verification = await verifyBundle(bundleText({ ...last, header, chain }, keccak), pins)
   const failed = verification.checks.find(({ ok }) => !ok)
   if (failed !== undefined) refuse(`batch ${header.index}: ${failed.name}: ${failed.why}`)
+  assertBegun(run, pins)
   return verification
+}
+
+/** The end of a run is pinned by its last batch; numbers only ascend, so its beginning is by the first one. */
+function assertBegun({ headers: [first], chain }: ExportRun, { network }: VerifyOptions): void {
+  const pinned = network?.contracts.find(({ address }) => address === chain.contract)
+  if (pinned?.begins === undefined || first === undefined) return
+  const { after_batch: after, head, numbers } = pinned.begins
+  const isFirst = first.index === after + 1
+  if (first.index <= after || (isFirst && first.prevHead !== head))
+    refuse(
+      `batch ${first.index}: pins: its contract counts after batch ${after} and head ${head} only`,
+    )
+  const partition = first.nFirst.findIndex((n, at) => n <= (numbers[at] ?? Infinity))
+  if (partition >= 0)
+    refuse(
+      `batch ${first.index}: pins: it has number ${first.nFirst[partition]} of partition ${partition}, and its contract counts those after ${numbers[partition]} only`,
+    )
 }
 
 /** Whether the header numbers the reading. */

@@ -1,5 +1,5 @@
 /** Messages of a stream from a sequence on, by one request that leaves nothing on the server. */
-import { jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
+import { JetStreamError, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../../core/time.ts'
 import { TryAgain } from '../exit.ts'
@@ -49,7 +49,7 @@ export async function readBatch(
     // if it is iterated instead, the client never ends its subscription
     callback: (done, message) => {
       if (done === null) take(message)
-      else if (done.err === undefined) resolve()
+      else if (done.err === undefined || isNotThere(done.err)) resolve()
       else reject(done.err)
     },
   })
@@ -62,3 +62,7 @@ export async function readBatch(
   }
   return stored
 }
+
+/** There is no message at the sequence or after it. */
+const isNotThere = (error: Error): boolean =>
+  error instanceof JetStreamError && 'code' in error && error.code === 404

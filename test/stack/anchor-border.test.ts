@@ -84,7 +84,11 @@ test('the last batch of contract 1 ends at the border, and the next one is in co
   expect([code, report.findings]).toEqual([0, []])
   expect(report).toMatchObject({
     anchors: all.length,
-    contracts: [{ version: 1 }, { version: 2, first_batch: atBorder + 2 }],
+    // nothing more can be anchored in contract 1
+    contracts: [
+      { version: 1, abandoned: 0, still_open_to: null },
+      { version: 2, first_batch: atBorder + 2 },
+    ],
     rows: { looked_at: 520, fit: 520 },
     covers: {
       by_version: [

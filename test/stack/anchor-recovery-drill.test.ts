@@ -18,10 +18,12 @@ import { formatIsoMs } from '../../core/iso-time.ts'
 import { type BatchEnd, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { headerHash, recordOf } from '../../core/proof/header.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
+import { exitCodes } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { openLog } from '../../runtime/log.ts'
+import { startChild } from '../../runtime/machine/child.ts'
 import { readDeployments } from '../../runtime/nats/read-deployments.ts'
-import { readSharedConfig } from '../../runtime/process/config.ts'
+import { environment, readSharedConfig } from '../../runtime/process/config.ts'
 import {
   type AnchoredEvent,
   anchoredKey,
@@ -105,6 +107,19 @@ async function instance() {
       if (sealed.header.last >= last) return index
     }
   }
+  const commit = (): Promise<readonly ArrivedReading[]> => {
+    round++
+    return api.commit(
+      Array.from({ length: 20 }, (_, i) =>
+        ids.map((sensor) => ({
+          sensor,
+          timeMs: nowMs - 3_600_000 + round * 60_000 + i * 1_000,
+          pm25: 1_000 + i,
+          leafVersion: 2 as const,
+        })),
+      ).flat(),
+    )
+  }
   const closing = opened.move()
   return {
     anvil,
@@ -114,20 +129,32 @@ async function instance() {
     start: (key: 'stolen' | 'other'): void => {
       stopAnchor = startAnchor(key)
     },
+    /** As a process of its own, which can be frozen. */
+    startProcess: async (key: 'stolen' | 'other') => {
+      const child = await startChild({
+        command: process.execPath,
+        args: ['bin/airproof.mjs', 'anchor'],
+        // of another machine: what a process is called follows from its folder
+        env: {
+          ...environment(),
+          ...envOf(key),
+          ...signInAs('anchor'),
+          AIRPROOF_DATA: join(folder.path, 'another'),
+          AIRPROOF_ADMIN_PORT: '0',
+        },
+        onLine: () => undefined,
+      })
+      closing.defer(async () => {
+        child.kill('SIGKILL')
+        await child.exited
+      })
+      return child
+    },
+    commit,
     entryOf,
     /** @returns the readings, and the batch that holds them */
     batch: async (): Promise<readonly [readonly ArrivedReading[], number]> => {
-      round++
-      const readings = await api.commit(
-        Array.from({ length: 20 }, (_, i) =>
-          ids.map((sensor) => ({
-            sensor,
-            timeMs: nowMs - 3_600_000 + round * 60_000 + i * 1_000,
-            pm25: 1_000 + i,
-            leafVersion: 2 as const,
-          })),
-        ).flat(),
-      )
+      const readings = await commit()
       const index = await eventually('it is sealed', () => sealedTo(api.lastSeq()))
       return [readings, index]
     },
@@ -154,7 +181,9 @@ async function instance() {
       runCommand(anchorCommand, { words: ['writer'], flags, env: envOf('stolen') }),
     audit: async (more: Record<string, string> = {}) => {
       const env = { ...envOf('other'), AIRPROOF_DATA: dirname(api.storeFile) }
-      const { code, out } = await runCommand(auditCommand, { flags: { ...more, json: true }, env })
+      const flags = { ...more, json: true }
+      const { code, out, err } = await runCommand(auditCommand, { flags, env })
+      if (out === '') throw new Error(`no report: ${err}`)
       return { code, report: JSON.parse(out) as AuditReport }
     },
     status: async ({ sensor, timeMs }: ArrivedReading) => {
@@ -323,3 +352,45 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
   ])
   expect(await city.events(first)).toHaveLength(1)
 })
+
+test('a process that was frozen over a recovery seals nothing for the contract that was given up', async () => {
+  await using city = await instance()
+  expect((await city.deploy('stolen')).code).toBe(0)
+  const [former] = await city.deployments()
+  const frozen = await city.startProcess('stolen')
+  const [, good] = await city.batch()
+  await city.final(good)
+  const [, last] = await city.batch()
+  await city.final(last)
+  frozen.kill('SIGSTOP')
+
+  // its lease ends, so the command does not see it, and the new contract is at work
+  await eventually(
+    'the command sees no anchor process',
+    async () => (await city.deploy('other', { 'from-batch': String(good) })).code === 0,
+    patiently,
+  )
+  const [, renewed] = await city.deployments()
+  city.start('other')
+  const [, before] = await city.batch()
+  await city.final(before)
+  await city.stop()
+
+  // there is something to seal, and no other process that does
+  const waiting = await city.commit()
+  frozen.kill('SIGCONT')
+  expect(await frozen.exited).toEqual({ code: exitCodes.tryAgain, signal: null })
+
+  city.start('other')
+  const [, newest] = await city.batch()
+  await city.final(newest)
+  for (let index = 1; index <= newest; index++) {
+    const { contract } = (await city.entryOf<SealedBatch>(headerKey(index)))!
+    expect([index, contract]).toEqual([index, (index <= good ? former : renewed)!.contract])
+  }
+  expect(await city.status(waiting[0]!)).toEqual(['verified', renewed!.contract])
+  await city.stop()
+  await city.finalize()
+  const { code, report } = await city.audit()
+  expect([code, report.findings]).toEqual([0, []])
+}, 120_000)

@@ -206,7 +206,10 @@ test('a contract of version 1 is followed by one of version 2, when all its batc
   const { code, out, err } = await city.deploy()
   expect([code, err]).toEqual([
     0,
-    `batch 3 in ${old} is the last one that counts: the new contract goes on after it`,
+    [
+      `batch 3 in ${old} is the last one that counts: the new contract goes on after it`,
+      `nothing should be anchored in ${old} any more: its owner shuts it with \`airproof anchor writer --anchor-contract ${old} --set none\` (docs/chain.md)`,
+    ].join('\n'),
   ])
   const from = recordOf(headers[2]!, keccak)
   const [v1, v2, ...none] = await readDeployments(await city.kv())

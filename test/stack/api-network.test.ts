@@ -53,6 +53,7 @@ describe('an anchored network', () => {
     const printed = await network()
     expect(printed).toEqual({
       format: 'airproof.network.v1',
+      id: expect.stringMatching(/^[0-9a-f]{12}$/),
       name: 'Abuja',
       api: 'https://air.example',
       chain: { id: 31_337, name: 'chain 31337, a demonstration chain', demonstration: true },

@@ -290,6 +290,38 @@ test('readings that are not good enough are left out, counted, and never end a w
   expect(await wrong.json()).toMatchObject({ error: { details: { parameter: 'quality' } } })
 })
 
+test('corrected values are beside the raw ones, with what they were made by', async () => {
+  await using api = await testApi()
+  await api.register({ id: ids[0] })
+  await api.commit([{ sensor: ids[0], timeMs: nowMs, pm25: 10_000, humidity: 6_000 }])
+  const models = 'epa_2021_ext,barkjohn_2021'
+  const answer = await (await api.get(`/v1/readings?corrections=${models}`)).json()
+  expect(answer).toMatchObject({
+    corrections: [{ name: 'epa_2021_ext', version: 1 }, { name: 'barkjohn_2021' }],
+    readings: [
+      { pm25: 100, corrections: { epa_2021_ext: { pm25: 79.2 }, barkjohn_2021: { pm25: 53 } } },
+    ],
+  })
+  const listed = (await (await api.get('/v1/corrections')).json()) as {
+    corrections: { name: string; hash: string }[]
+  }
+  expect((answer as { corrections: object[] }).corrections).toEqual(
+    listed.corrections.map(({ name, hash }) => ({ name, hash, version: 1 })),
+  )
+  const csv = await (await api.get(`/v1/readings?corrections=${models}&format=csv`)).text()
+  const [head, line] = csv.split('\r\n')
+  expect(head?.endsWith(',pm25_epa_2021_ext,pm25_barkjohn_2021')).toBe(true)
+  expect(line?.endsWith(',79.2,53')).toBe(true)
+  const plain = (await (await api.get('/v1/readings')).json()) as Page
+  expect(plain).not.toHaveProperty('corrections')
+  expect(plain.readings[0]).not.toHaveProperty('corrections')
+  const wrong = await api.get('/v1/readings?corrections=magic')
+  expect([wrong.status, await wrong.json()]).toMatchObject([
+    400,
+    { error: { details: { parameter: 'corrections' } } },
+  ])
+})
+
 test('without the store live answers still work and history is 503', async () => {
   await using api = await testApi({
     env: { INFLUX_URL: 'http://127.0.0.1:9', INFLUX_TOKEN: 'none' },

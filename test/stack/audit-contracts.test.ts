@@ -9,14 +9,16 @@ import { audit } from '../../anchor/audit/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
 import { registryAbi, registryAbi2 } from '../../anchor/contract/abi.ts'
-import { networkDocument } from '../../api/proofs/network.ts'
+import { encodeAnchorCall, encodeSetWriter } from '../../anchor/contract/registry.ts'
+import { type ContractEnd, networkDocument } from '../../api/proofs/network.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { maskOf } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { endOf, nextHeader } from '../../core/proof/batch.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
-import { headOf, recordOf } from '../../core/proof/header.ts'
+import { type BatchHeader, headerHash, headOf, recordOf } from '../../core/proof/header.ts'
 import { packNumbers } from '../../core/proof/packed-numbers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readDeployments } from '../../runtime/nats/read-deployments.ts'
@@ -30,6 +32,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keccak = await createKeccak()
 const nowMs = Math.floor(Date.now() / 1_000) * 1_000
+const endAt = (header: BatchHeader): ContractEnd => ({
+  block: 1,
+  txIndex: 0,
+  head: headOf(header, keccak),
+  nLast: header.nLast,
+})
 
 type Of = {
   readonly partition?: number
@@ -97,6 +105,7 @@ test('a story of both contracts is one: green across the border, and each versio
       abandoned: 0,
       abandoned_ours: 0,
       abandoned_readings: 0,
+      still_open_to: network.account.address,
       theft_named: false,
     },
     {
@@ -107,6 +116,7 @@ test('a story of both contracts is one: green across the border, and each versio
       abandoned: 0,
       abandoned_ours: 0,
       abandoned_readings: 0,
+      still_open_to: null,
       theft_named: false,
     },
   ])
@@ -298,7 +308,7 @@ test('what only the abandoned end of a contract holds is a finding, until it is 
       settings,
       publicUrl: 'http://localhost',
       contracts,
-      ends: new Map(),
+      ends: new Map([...network.headers].map(([index, header]) => [index, endAt(header)])),
       keccak,
       formatLevel: 3,
     })
@@ -314,6 +324,10 @@ test('what only the abandoned end of a contract holds is a finding, until it is 
       "is not in the operator's record: what was anchored in it is left out",
     ],
     [recorded.map((one) => ({ ...one, chainId: 5 })), 'is on chain 5'],
+    [
+      recorded.map((one) => ({ ...one, former: foreign.contract })),
+      "and the operator's record says after batch",
+    ],
   ] as const)
     expect(await named(contracts)).toMatchObject({ code: 1, err: expect.stringContaining(words) })
 })
@@ -364,6 +378,40 @@ test.each([1, 2] as const)(
     expect(recovered.report.contracts[0]).toMatchObject({ abandoned: 1, abandoned_ours: 0 })
   },
 )
+
+test('a contract that was given up is named as long as it has a writer, and readings that a thief anchors in it are a finding', async () => {
+  await using network = await auditedNetwork()
+  const { contract } = await network.deploy()
+  const rows = some(1, 50, { version: 1 })
+  const header = await network.seal(rows)
+  await network.store.writeBatch(rows)
+  await network.goOn(1)
+  await network.finalize()
+  const open = await network.run()
+  expect([open.code, open.printed]).toEqual([0, []])
+  expect(open.report.contracts.map((one) => one.still_open_to)).toEqual([
+    network.account.address,
+    null,
+  ])
+  const command = `\`airproof anchor writer --anchor-contract ${contract} --set none\``
+  expect(auditLines(open.report).join()).toContain(command)
+
+  const { root, timeMinMs, timeMaxMs } = header
+  const counts = Array.from({ length: 16 }, () => 1)
+  const readings = { root, timeMinMs, timeMaxMs, counts }
+  const junk = nextHeader(endOf(header, keccak), { last: header.last + 1, sealedMs: 1, readings })
+  const data = encodeAnchorCall({ ...junk, headerHash: headerHash(junk, keccak) })
+  expect(await network.send(data, contract)).toMatchObject({ status: '0x1' })
+  await network.send(encodeSetWriter(noContract), contract)
+  await network.finalize()
+  const { code, printed, report } = await network.run()
+  expect([code, printed]).toEqual([
+    1,
+    [expect.stringContaining(`abandoned: contract ${contract} holds 16 readings in 1 batch`)],
+  ])
+  expect(report.contracts[0]).toMatchObject({ abandoned: 1, still_open_to: null })
+  expect(auditLines(report).join()).not.toContain(command)
+})
 
 test('a recovery from nothing is green only if all that was anchored is anchored again', async () => {
   await using network = await second({}, some(1, 20))

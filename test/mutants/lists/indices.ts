@@ -213,8 +213,8 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'CSV is of the US index',
     file: 'api/readings/reading-formats.ts',
-    text: 'fullJson(reading, view.index, texts)',
-    becomes: 'fullJson(reading, usualView.index, texts)',
+    text: 'beginningOf(reading, view.index, texts)',
+    becomes: 'beginningOf(reading, usualView.index, texts)',
     top: usualView,
     tests,
   },

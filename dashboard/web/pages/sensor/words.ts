@@ -14,6 +14,11 @@ const flagWords: ReadonlyMap<string, string> = new Map([
   ['pm_saturated', 'Particles at the limit of the sensor'],
   ['pm25_over_pm10', 'PM2.5 above PM10: one is wrong'],
   ['humidity_stuck', 'The humidity does not change'],
+  ['pm_flat', 'The particles have not changed for two hours'],
+  ['pm_stuck', 'The particles have not changed for six hours'],
+  ['pm_zero', 'No particle at all for an hour'],
+  ['pm_spike', 'Far above what the sensor measured just before'],
+  ['pm_unlike_neighbours', 'Far from what the sensors around measure'],
   ['time_assigned', 'The time of arrival: none was sent'],
 ])
 
