@@ -23,7 +23,7 @@ COPY --from=pages /app/dashboard/web/dist dashboard/web/dist
 COPY --from=pages /app/node_modules/swagger-ui-dist/swagger-ui.css /app/node_modules/swagger-ui-dist/swagger-ui-bundle.js node_modules/swagger-ui-dist/
 # What a process must remember over a restart (its id) lives here; the rest of the image is
 # never written to.
-RUN mkdir /data && chown node:node /data
+RUN mkdir -p /data/archive && chown -R node:node /data
 VOLUME /data
 USER node
 ENTRYPOINT ["node", "bin/airproof.mjs"]

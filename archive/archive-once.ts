@@ -7,7 +7,9 @@ import { dayMs, floorTo } from '../core/time.ts'
 import { type Catalogue, type CatalogueRun, noCatalogue } from '../operate/archive/catalogue.ts'
 import { removeLeftovers } from '../operate/archive/put-file.ts'
 import { readCatalogue } from '../operate/archive/read-catalogue.ts'
+import { readNetworkId } from '../runtime/nats/network-id.ts'
 import { firstSince } from '../runtime/nats/stored-message.ts'
+import { encodeLogCursor } from '../schemas/log/log-cursor.ts'
 import { readingsStream } from '../schemas/subjects.ts'
 import type { Store } from '../store/store.ts'
 import type { ArchiveConfig } from './config.ts'
@@ -67,11 +69,13 @@ async function archiveAlone(options: ArchiveOptions): Promise<Archived> {
     stop,
   })
   const tables = await writeTables({ nc, store, folder, former, made, nowMs })
+  const { position, n } = made.after
   const complete_until = batches.isComplete ? formatIso(today) : former.complete_until
   const catalogue = {
     ...about,
     complete_until,
     end: made.after,
+    cursor: encodeLogCursor({ version: 1, network: await readNetworkId(nc), position, n }),
     runs: [...former.runs, made],
     tables,
   }

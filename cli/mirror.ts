@@ -16,8 +16,9 @@ Fetches what DIR lacks of the archive at URL (https://…/archive/), verifies ea
 verify\` does, and says up to when the copy is complete. Called again, it goes on where it ended, and
 fetches nothing twice. Nothing of this machine's data is used.
 
-It refuses a file that is not what was listed, a run whose rows are not exactly what was anchored, and
-an archive that has another past than your copy: 1. A server that does not answer: 75, call again.
+It refuses, with 1, a file that is not what was listed, a run whose rows are not exactly what was
+anchored, and an archive that has another past than your copy. It ends with 75 where the server does
+not answer: call again.
 
   --network FILE    the network that you mean: its /v1/network, kept from a source that you trust
   --json            the result as JSON

@@ -72,8 +72,9 @@ async function needCatalogue(folder: string) {
 
 async function status(context: CommandContext): Promise<number> {
   const { folder } = settingsOf(context)
-  const { runs, tables, end, complete_until, ...about } = await needCatalogue(folder)
-  const files = filesOf({ ...about, runs, tables, end, complete_until })
+  const catalogue = await needCatalogue(folder)
+  const { runs, end, complete_until } = catalogue
+  const files = filesOf(catalogue)
   const told = {
     folder,
     runs: runs.length,

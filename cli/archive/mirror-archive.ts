@@ -97,7 +97,14 @@ function checkSame(known: Catalogue | undefined, now: Catalogue): void {
 function upTo(catalogue: Catalogue, last: CatalogueRun, known: Catalogue | undefined): Catalogue {
   const runs = catalogue.runs.filter(({ run }) => run <= last.run)
   const complete_until = known?.complete_until ?? null
-  return { ...catalogue, runs, end: last.after, complete_until, tables: known?.tables ?? [] }
+  return {
+    ...catalogue,
+    runs,
+    end: last.after,
+    cursor: null,
+    complete_until,
+    tables: known?.tables ?? [],
+  }
 }
 
 export const isRefusal = (error: unknown): error is Error =>

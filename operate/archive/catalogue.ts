@@ -38,6 +38,8 @@ export type Catalogue = {
   /** Everything that was accepted before this time is here. null: nothing is archived yet. */
   readonly complete_until: string | null
   readonly end: ArchiveEnd
+  /** The same as a place in the order of acceptance: `/v1/changes` goes on from it. null: nothing is archived. */
+  readonly cursor: string | null
   readonly runs: readonly CatalogueRun[]
   /** Not proven: computed from the readings, or said by the operator; written again when they change. */
   readonly tables: readonly ListedFile[]
@@ -63,6 +65,7 @@ const isWire = checkOf<Wire>(
     licence: { anyOf: [text, { type: 'null' }] },
     complete_until: { anyOf: [text, { type: 'null' }] },
     end: endSchema,
+    cursor: { anyOf: [text, { type: 'null' }] },
     runs: {
       type: 'array',
       items: object({
@@ -87,6 +90,7 @@ export const noCatalogue: Catalogue = {
   licence: null,
   complete_until: null,
   end: noEnd,
+  cursor: null,
   runs: [],
   tables: [],
 }

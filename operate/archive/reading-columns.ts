@@ -4,6 +4,7 @@
  */
 import { type DeviceSignature, isSignatureAlgorithm } from '../../core/air/device-signature.ts'
 import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
+import { qualityOf } from '../../core/air/quality-level.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, trimmed, type Values } from '../../core/air/values.ts'
@@ -45,6 +46,8 @@ export const readingColumns: readonly Column<Row>[] = [
   ),
   { name: 'aqi', kind: 'int', of: ({ reading }) => reading.aqi },
   { name: 'flags', kind: 'count', of: in2(({ flags }) => flags) },
+  // derived from the flags, so a checker compares it with them
+  { name: 'quality', kind: 'text', of: in2(({ flags }) => qualityOf(flags)) },
   { name: 'batch', kind: 'int', isNeeded: true, of: ({ batch }) => batch },
   {
     name: 'leaf_version',
@@ -65,11 +68,19 @@ const [sensorAt, timeAt, seqAt, areaAt] = ['sensor_id', 'timestamp', 'seq', 'are
 const [aqiAt, flagsAt, batchAt, leafAt] = ['aqi', 'flags', 'batch', 'leaf_version'].map(place)
 const [deviceAt, algorithmAt, keyAt] = ['device', 'algorithm', 'public_key'].map(place)
 const [signatureAt, textAt] = ['signature', 'signed_text'].map(place)
+const qualityAt = place('quality')
 const valuesAt = place('pm25')
 const notInLeaf1 = readingColumns.flatMap(({ name }, column) =>
-  ['area', 'flags', 'device', 'algorithm', 'public_key', 'signature', 'signed_text'].includes(
-    name,
-  ) ||
+  [
+    'area',
+    'flags',
+    'quality',
+    'device',
+    'algorithm',
+    'public_key',
+    'signature',
+    'signed_text',
+  ].includes(name) ||
   (column >= valuesAt + fewestValues && column < valuesAt + quantityNames.length)
     ? [column]
     : [],
@@ -111,6 +122,8 @@ export function rowOf(cell: (column: number) => Cell): ArchivedRow {
   if (version !== 2)
     throw new RowFault(`its leaf_version is ${String(version)}, and this airproof knows 1 and 2`)
   const [area, flags, device] = [text(areaAt), whole(flagsAt), cell(deviceAt ?? -1)]
+  if (cell(qualityAt) !== qualityOf(flags))
+    throw new RowFault('its quality is not that of its flags')
   const leaf2 = { ...common, leafVersion: 2, area, flags } as const
   const algorithm = cell(algorithmAt ?? -1)
   if (device === null && algorithm === null) return { reading: leaf2, batch }

@@ -25,6 +25,7 @@ import { putFile } from '../../operate/archive/put-file.ts'
 import { readingColumns } from '../../operate/archive/reading-columns.ts'
 import { parseRunManifest, runManifestText } from '../../operate/archive/run-manifest.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { decodeLogCursor } from '../../schemas/log/log-cursor.ts'
 import type { Store } from '../../store/store.ts'
 import { type ArchivedCity, archivedCity, level3, todayMs } from '../support/archived-city.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -128,13 +129,19 @@ test('the rows are those that were accepted, of both leaf versions, by the day o
       expect(new Date(reading.timeMs).toISOString().slice(0, 10)).toBe(file.day)
       read.push(reading)
     }
-  const wanted = city.log.written.map(({ arrivedMs: _, signed: _signed, ...reading }) => {
-    const { area, flags, ...leaf1 } = reading
+  const wanted = city.log.written.map(({ arrivedMs: _arrived, signed: _signed, ...reading }) => {
+    const { area: _area, flags: _flags, ...leaf1 } = reading
     return reading.leafVersion === 2 ? reading : leaf1
   })
   const inOrder = <R extends { seq: number }>(rows: readonly R[]): R[] =>
     rows.toSorted((a, b) => a.seq - b.seq)
   expect(inOrder(read as { seq: number }[])).toEqual(inOrder(wanted))
+})
+
+test('the catalogue’s cursor is the place up to which everything is archived', () => {
+  const { cursor, end } = catalogueOf(archive)
+  const { position, n } = decodeLogCursor(cursor!)!
+  expect({ position, n }).toEqual({ position: end.position, n: end.n })
 })
 
 test('making it again gives the same bytes', async () => {

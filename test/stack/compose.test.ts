@@ -32,7 +32,7 @@ import { influxMissing, testInflux } from '../support/influx.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// nine processes of ours start at once
+// ten processes of ours start at once
 vi.setConfig({ testTimeout: 240_000 })
 
 const compose = readCompose()
@@ -57,7 +57,7 @@ test('the operator’s password, and InfluxDB’s own token, are in no process',
   expect(holders('operator-password')).toEqual(['streams', 'operator'])
   expect(holders('influx-token')).toEqual(['influxdb', 'operator'])
   expect(holders('influx-write-token')).toEqual(['pipeline'])
-  expect(holders('influx-read-token')).toEqual(['api'])
+  expect(holders('influx-read-token')).toEqual(['archive', 'api'])
   expect(compose.services['operator']?.profiles).toEqual(['tools'])
   expect(compose.services['notifier']?.environment).not.toHaveProperty('INFLUX_URL')
 })
@@ -105,7 +105,13 @@ test.each(ours)('the service %s may write nowhere but its data, and has no right
   expect([one.read_only, one.cap_drop]).toEqual([true, ['ALL']])
   const data = recipe.env['AIRPROOF_DATA']
   // the gate's outlasts its container: readings may wait in it
-  expect(one.volumes).toEqual([name === 'gate' ? `gate:${data}` : data])
+  // the archive is written by its process, and read by the API
+  const archive: Readonly<Record<string, string>> = { archive: '', api: ':ro' }
+  const mode = archive[name]
+  expect(one.volumes).toEqual([
+    name === 'gate' ? `gate:${data}` : data,
+    ...(mode === undefined ? [] : [`archive:${data}/archive${mode}`]),
+  ])
   expect(recipe.user).toBe('node')
 })
 
@@ -304,6 +310,7 @@ test.skipIf(missing !== undefined)(
       'notifier-1',
       'gate-0',
       'anchor-0',
+      'archive-0',
       'api-0',
       'dashboard-0',
     ])
