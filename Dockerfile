@@ -19,6 +19,8 @@ ENV NODE_ENV=production AIRPROOF_DATA=/data
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .
 COPY --from=pages /app/dashboard/web/dist dashboard/web/dist
+# The reference of the API, /v1/docs.
+COPY --from=pages /app/node_modules/swagger-ui-dist/swagger-ui.css /app/node_modules/swagger-ui-dist/swagger-ui-bundle.js node_modules/swagger-ui-dist/
 # What a process must remember over a restart (its id) lives here; the rest of the image is
 # never written to.
 RUN mkdir /data && chown node:node /data

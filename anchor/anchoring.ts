@@ -14,6 +14,8 @@ import type { SealedBatch } from '../schemas/anchoring/batch-record.ts'
 import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
 import type { AnchorConfig } from './config.ts'
 import { ContractChanged } from './contract-changed.ts'
+import type { FencedBucket } from './fence.ts'
+import { createAlarmKeeper } from './keep-alarms.ts'
 import type { AnchorMetrics } from './metrics.ts'
 import { runSealer } from './seal/sealer.ts'
 import { sealAgain } from './seal-again.ts'
@@ -33,9 +35,10 @@ export type AnchoringOptions = {
   /** The one in use, and where it begins. */
   readonly deployment: AnyDeployment
   readonly start: BatchEnd
-  /** Buckets `batches` and `anchoring`. */
-  readonly records: KV
-  readonly journal: KV
+  /** Buckets `batches`, `anchoring` and `proofs`. */
+  readonly records: FencedBucket
+  readonly journal: FencedBucket
+  readonly proofs: FencedBucket
   /** The last batch of the contract; Infinity where it is the newest, and only then batches are sealed. */
   readonly until: number
   /**
@@ -43,7 +46,9 @@ export type AnchoringOptions = {
    * @returns what a person must do @throws ContractChanged contract 2 is there
    */
   readonly nextContract: (index: number) => Promise<Alarm>
-  readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs'>
+  /** Shuts contracts that were given up, where that is for us to do. @returns those that were open */
+  readonly closeFormer: () => Promise<readonly AnyDeployment[]>
+  readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs' | 'kept'>
   readonly tick: () => Promise<TickReport>
   /** Bucket `system`. */
   readonly system: KV
@@ -58,6 +63,10 @@ export type Anchoring = { readonly stop: () => Promise<void> }
 
 const retryMs = secondMs
 const trimEveryMs = minuteMs
+
+/** Not for this process to try again. */
+const isForAnother = (error: unknown): boolean =>
+  error instanceof MustAct || error instanceof ContractChanged
 
 export function startAnchoring(options: AnchoringOptions): Anchoring {
   const { nc, batches, settings, tick, until, nextContract, system, metrics, log, onFatal } =
@@ -79,7 +88,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
         if (again > 0) log.warn({ batches: again, contract: deployment.contract }, 'sealed again')
         return
       } catch (error) {
-        if (error instanceof MustAct) throw error
+        if (isForAnother(error)) throw error
         log.warn({ err: error }, 'sealing again for another contract: trying again')
         await pause(retryMs)
       }
@@ -105,15 +114,21 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       try {
         await runSealer(sealer)
       } catch (error) {
-        if (error instanceof MustAct) return onFatal(error)
+        if (isForAnother(error)) return onFatal(error)
         if (isServerAway(error)) log.debug({ err: error }, 'NATS did not answer: trying again')
         else log.warn({ err: error }, 'sealing: trying again')
         await pause(retryMs)
       }
     }
   }
+  let isFormerClosed = until !== Infinity
   const tickOf = async (): Promise<TickReport> => {
     const report = await tick()
+    if (!isFormerClosed) {
+      for (const { contract } of await options.closeFormer())
+        log.info({ contract }, 'nothing more can be anchored in the former contract')
+      isFormerClosed = true
+    }
     if (report.final >= until)
       throw new ContractChanged(
         `all ${until} batches of the former contract are on the chain again: the next contract follows`,
@@ -121,6 +136,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
     if (border === undefined || report.final < border) return report
     return { ...report, alarms: [...report.alarms, await nextContract(border)] }
   }
+  const keepAlarms = createAlarmKeeper(options)
   const sending = (): Promise<void> =>
     runSender({
       tick: tickOf,
@@ -133,13 +149,17 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
         final = report.final
         metrics.tell(report)
       },
-      onAlarms: metrics.alarm,
+      onAlarms: async (alarms) => {
+        metrics.alarm(alarms)
+        await keepAlarms(alarms)
+      },
     })
   const trim = createTrimmer({
     nc,
     system,
     finalLast: () => batches.get(final)?.header.last ?? 0,
     nowMs: options.nowMs,
+    kept: settings.kept,
   })
   const trimming = async (): Promise<void> => {
     for (;;) {

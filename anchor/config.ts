@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { minuteMs, secondMs } from '../core/time.ts'
+import { hourMs, minuteMs, secondMs } from '../core/time.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import type { FeeRules } from './chain/fees.ts'
+import type { KeptForClients } from './trim.ts'
 
 export type ChainSettings = {
   /** Used in this order; the next one when one does not answer. Empty: no chain is known. */
@@ -27,6 +28,8 @@ export type AnchorConfig = ChainSettings & {
   readonly fees: FeeRules
   /** The chain is the anvil of `airproof up`, so the process may put contracts on it. */
   readonly makesContracts: boolean
+  /** How much of READINGS is kept for clients. */
+  readonly kept: KeptForClients
 }
 
 /** @throws WrongUsage that names the variable */
@@ -57,6 +60,10 @@ export function readAnchorConfig(source: SettingsSource, dataFolder: string): An
       min: 1,
       max: 2_000_000,
     }),
+    kept: {
+      forMs: settings.int('AIRPROOF_LOG_HOURS', { default: 24, max: 8_760 }) * hourMs,
+      bytes: settings.int('AIRPROOF_LOG_BYTES', { default: 2 * gibibyte }),
+    },
     makesContracts: settings.yes('ANCHOR_MAKES_CONTRACTS'),
     pollMs: settings.durationMs('ANCHOR_POLL', { default: 2 * secondMs }),
     fees: {
@@ -66,4 +73,5 @@ export function readAnchorConfig(source: SettingsSource, dataFolder: string): An
   })
 }
 
+const gibibyte = 1024 ** 3
 const gweiToWei = (gwei: number): bigint => BigInt(gwei) * 1_000_000_000n

@@ -16,8 +16,10 @@ import { AnchoringTask } from './anchoring-task.ts'
 import { openRpc } from './chain/rpc.ts'
 import { readAnchorConfig } from './config.ts'
 import { contractToWorkOn } from './contract-to-work-on.ts'
+import { closeFormer } from './deploy/close-former.ts'
 import { findDeployments } from './deploy/deployment.ts'
 import { readKeyFile } from './deploy/key-file.ts'
+import { fencedBucket, openFence } from './fence.ts'
 import { anchorMetrics } from './metrics.ts'
 import { openNextContract } from './next-contract.ts'
 import { openSealedBatches } from './sealed-batches.ts'
@@ -35,12 +37,19 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const instance = openInstance(config.dataFolder, 'anchor')
   opened.use(await joinInstance(nc, { ...config, name: 'anchor', id: instance.worker }))
   const kvm = new Kvm(nc)
-  const journal = await kvm.open(buckets.anchoring)
-  const deployments = await findDeployments(journal, settings, { pause, stop, log })
+  const anchoring = await kvm.open(buckets.anchoring)
+  const deployments = await findDeployments(anchoring, settings, { pause, stop, log })
   const [{ chainId, genesisHash }] = deployments
   const keccak = await createKeccak()
   const starts = deployments.map((deployment) => startOf(deployment, keccak))
-  const batches = opened.use(await openSealedBatches(nc, ...starts))
+  const js = jetstream(nc)
+  const fence = openFence(anchoring, deployments)
+  const openBucket = async (bucket: string) =>
+    fencedBucket({ js, kv: await kvm.open(bucket), fence })
+  const journal = await openBucket(buckets.anchoring)
+  const proofs = await openBucket(buckets.proofs)
+  const records = await openBucket(buckets.batches)
+  const batches = opened.use(await openSealedBatches(nc, starts, records))
   const registry = openMetrics('anchor')
   const metrics = anchorMetrics(registry)
   const ask = openRpc({
@@ -51,10 +60,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   })
   const { deployment, until } = await contractToWorkOn({ deployments, ask, batches })
   const { contract } = deployment
-  const js = jetstream(nc)
-  const proofs = await kvm.open(buckets.proofs)
   const system = await kvm.open(buckets.system)
-  const records = await kvm.open(buckets.batches)
 
   const work = new AnchoringTask({
     start: () => {
@@ -69,6 +75,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
         keccak,
         journal,
         proofs,
+        fence,
         rules: settings.fees,
         recheckMs: Math.max(settings.pollMs, 2 * secondMs),
         nowMs: Date.now,
@@ -88,11 +95,14 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
         until,
         records,
         journal,
+        proofs,
         settings,
         system,
         metrics,
         log,
         nextContract,
+        closeFormer: async () =>
+          settings.makesContracts ? await closeFormer(ask, deployments) : [],
       }
       return startAnchoring({ ...shared, tick, nowMs: Date.now, onFatal })
     },

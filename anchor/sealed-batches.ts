@@ -1,6 +1,6 @@
 /** Bucket `batches` in memory: what is sealed, and its state on the chain. */
 
-import type { KV } from '@nats-io/kv'
+import type { KvEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Hex } from '../core/hex.ts'
 import type { BatchEnd } from '../core/proof/batch.ts'
@@ -8,7 +8,9 @@ import { unlessOvertaken } from '../runtime/nats/cas.ts'
 import { jsonOf, readEntry } from '../runtime/nats/read-entry.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
+  type AnchorAlarms,
   type Anchored,
+  alarmsKey,
   anchoredKey,
   type Boundary,
   batchKey,
@@ -26,6 +28,7 @@ import {
   sealedEntry,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { type FencedBucket, overtaken, putRead } from './fence.ts'
 
 export type SealedBatches = AsyncDisposable & {
   /** Index of the last sealed batch; all before it are there too. */
@@ -39,22 +42,29 @@ export type SealedBatches = AsyncDisposable & {
   readonly readBoundary: (index: number) => Promise<Boundary | undefined>
   /** Decides the batch, or learns how it was decided. @returns the boundary that counts */
   readonly decideBoundary: (index: number, boundary: Boundary) => Promise<Boundary>
-  /** Once; a second time changes nothing. */
+  /** Once; a second time changes nothing. @throws Overtaken */
   readonly putSealed: (sealed: SealedBatch) => Promise<void>
+  /** @throws Overtaken */
   readonly putAnchored: (anchored: Anchored) => Promise<void>
+  /** @throws Overtaken */
   readonly putChecked: (checked: Checked) => Promise<void>
   readonly readOpen: () => Promise<OpenBatch | undefined>
   readonly putOpen: (open: OpenBatch) => Promise<void>
   /** The last batch of contract 1 is sealed: what follows in the log is for contract 2. */
   readonly putBorder: (index: number) => Promise<void>
+  readonly putAlarms: (alarms: AnchorAlarms) => Promise<void>
 }
 
 type Value = { readonly sealed: SealedBatch } | { readonly anchored: Anchored } | undefined
 
-/** @param starts the end before the first batch, of each contract */
+/**
+ * @param starts the end before the first batch, of each contract
+ * @param records the bucket with the fence, if batches are sealed or sent with it
+ */
 export async function openSealedBatches(
   nc: NatsConnection,
-  ...starts: readonly BatchEnd[]
+  starts: readonly BatchEnd[],
+  records?: FencedBucket,
 ): Promise<SealedBatches> {
   const heads = new Map(starts.map(({ head, index }) => [head, index]))
   const watched = await watchBucket<Value>(nc, buckets.batches, (value, key) => {
@@ -67,14 +77,15 @@ export async function openSealedBatches(
     const anchored = parseAnchored(value)
     return anchored && { anchored }
   })
-  const { kv } = watched
+  const { kv: unfenced } = watched
+  const kv = records ?? unfenced
   const sealedAt = (index: number): SealedBatch | undefined => {
     const value = watched.get(headerKey(index))
     return value && 'sealed' in value ? value.sealed : undefined
   }
   let last = 0
   const readBoundary = async (index: number): Promise<Boundary | undefined> =>
-    parseBoundary(await readEntry(kv, batchKey(index)))
+    parseBoundary(await readEntry(unfenced, batchKey(index)))
 
   return {
     last: () => {
@@ -100,11 +111,11 @@ export async function openSealedBatches(
         value: sealedEntry(sealed),
         parse: parseSealed,
       }),
-    putAnchored: async (anchored) =>
-      void (await kv.put(anchoredKey(anchored.index), JSON.stringify(anchored))),
-    putChecked: async (checked) => void (await kv.put(checkedKey, JSON.stringify(checked))),
-    readOpen: async () => parseOpen(await readEntry(kv, openKey)),
+    putAnchored: (anchored) => putRead(kv, anchoredKey(anchored.index), anchored),
+    putChecked: (checked) => putRead(kv, checkedKey, checked),
+    readOpen: async () => parseOpen(await readEntry(unfenced, openKey)),
     putOpen: async (open) => void (await kv.put(openKey, JSON.stringify(open))),
+    putAlarms: async (alarms) => void (await kv.put(alarmsKey, JSON.stringify(alarms))),
     putBorder: async (index) => void (await kv.put(borderKey, JSON.stringify({ index }))),
     [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
   }
@@ -115,17 +126,19 @@ type Once<T> = {
   readonly parse: (value: unknown) => T | undefined
 }
 
-/** A second one finds it done. What cannot be read decides nothing, and is written over. */
-async function createOnce<T>(kv: KV, key: string, { value, parse }: Once<T>): Promise<void> {
-  const text = JSON.stringify(value)
-  const created = await unlessOvertaken(kv.create(key, text)).catch(async (error: unknown) => {
+/** A second one finds it done. What cannot be read decides nothing, and is written over. @throws Overtaken */
+async function createOnce<T>(
+  kv: Pick<FencedBucket, 'get' | 'put'>,
+  key: string,
+  { value, parse }: Once<T>,
+): Promise<void> {
+  const isDone = (entry: KvEntry | null): boolean => parse(jsonOf(entry)) !== undefined
+  const read = await kv.get(key)
+  if (isDone(read)) return
+  const put = kv.put(key, JSON.stringify(value), { previousSeq: read?.revision ?? 0 })
+  const written = await unlessOvertaken(put).catch(async (error: unknown) => {
     // the answer did not come, and it may be written all the same
-    if ((await kv.get(key))?.operation !== 'PUT') throw error
-    return 'overtaken' as const
+    if (!isDone(await kv.get(key))) throw error
   })
-  if (created !== 'overtaken') return
-  const entry = await kv.get(key)
-  if (entry === null || parse(jsonOf(entry)) !== undefined) return
-  // one that another process has written over meanwhile counts
-  await unlessOvertaken(kv.update(key, text, entry.revision))
+  if (written === 'overtaken' && !isDone(await kv.get(key))) throw overtaken(key)
 }

@@ -6,6 +6,9 @@
  * A process that reads the log late (the notifier) writes so into bucket `system`, key `needed.<name>`:
  * `{"readings": n}`, the oldest sequence that it still reads, or null. That holds a message back for
  * seven days and no longer, whatever the key holds and whether or not its process still runs.
+ *
+ * What no process needs any more is kept for clients, which continue from a cursor (`/v1/changes`, the
+ * stream): for some hours, within some bytes. That only ever keeps more than the rules above.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
@@ -39,13 +42,20 @@ export type TrimBounds = {
   readonly needs: readonly number[]
   /** The first message that is young enough to be kept for others. */
   readonly needsFrom: number
+  /** The first message that is kept for clients. */
+  readonly clientsFrom: number
 }
+
+/** What is kept for clients. */
+export type KeptForClients = { readonly forMs: number; readonly bytes: number }
 
 /** How long a message is kept for `needed.*`. */
 export const neededForMs = 7 * dayMs
 
 /** @returns the oldest sequence to keep */
-export function keepFrom({ finalLast, partitions, rollUp, needs, needsFrom }: TrimBounds): number {
+export function keepFrom(bounds: TrimBounds): number {
+  const { finalLast, partitions, rollUp, needs, needsFrom, clientsFrom } = bounds
+
   const perPartition = partitions.flatMap(({ last, snapshot }) => {
     if (last === undefined) return []
     if (snapshot === undefined) return [1]
@@ -53,7 +63,18 @@ export function keepFrom({ finalLast, partitions, rollUp, needs, needsFrom }: Tr
     return [last, done + 1]
   })
   const needed = needs.map((need) => Math.max(need, needsFrom))
-  return Math.min(finalLast + 1, rollUp + 1, ...needed, ...perPartition)
+  return Math.min(finalLast + 1, rollUp + 1, clientsFrom, ...needed, ...perPartition)
+}
+
+type Held = Readonly<Record<'first_seq' | 'last_seq' | 'bytes', number>>
+
+/**
+ * The first message that is within the bytes, if all are of one size: a round that kept too much is
+ * followed by another one.
+ */
+export function fromBytes({ first_seq, last_seq, bytes }: Held, most: number): number {
+  if (bytes <= most) return first_seq
+  return first_seq + Math.ceil(((bytes - most) / bytes) * (last_seq - first_seq + 1))
 }
 
 type TrimmerOptions = {
@@ -63,6 +84,7 @@ type TrimmerOptions = {
   /** The last sequence that a final anchor holds now; 0: none does. */
   readonly finalLast: () => number
   readonly nowMs: () => number
+  readonly kept: KeptForClients
 }
 
 /**
@@ -76,21 +98,28 @@ export function createTrimmer({
   system,
   finalLast,
   nowMs,
+  kept,
 }: TrimmerOptions): () => Promise<number | undefined> {
   let before = 0
   return async () => {
     const trimmable = before
     before = finalLast()
     if (trimmable === 0) return undefined
-    return await trimLog(nc, system, { finalLast: trimmable, nowMs: nowMs() })
+    return await trimLog(nc, system, { finalLast: trimmable, nowMs: nowMs(), kept })
   }
+}
+
+type Trimming = {
+  readonly finalLast: number
+  readonly nowMs: number
+  readonly kept: KeptForClients
 }
 
 /** @returns the oldest sequence that is kept now */
 export async function trimLog(
   nc: NatsConnection,
   system: KV,
-  { finalLast, nowMs }: { readonly finalLast: number; readonly nowMs: number },
+  { finalLast, nowMs, kept }: Trimming,
 ): Promise<number> {
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const { state } = await manager.streams.info(readingsStream)
@@ -98,12 +127,15 @@ export async function trimLog(
   const partitions = await Promise.all(
     Array.from({ length: partitionCount }, (_, partition) => positionOf(nc, partition)),
   )
+  const since = async (ms: number): Promise<number> =>
+    (await firstSince(nc, readingsStream, nowMs - ms)) ?? state.last_seq + 1
   const from = keepFrom({
     finalLast,
     partitions,
     rollUp: numberIn(await readEntry(system, systemKeys.rollup), 'position') ?? 0,
     needs: await readNeeds(nc, system),
-    needsFrom: (await firstSince(nc, readingsStream, nowMs - neededForMs)) ?? state.last_seq + 1,
+    needsFrom: await since(neededForMs),
+    clientsFrom: Math.max(await since(kept.forMs), fromBytes(state, kept.bytes)),
   })
   if (from <= state.first_seq) return state.first_seq
   await manager.streams.purge(readingsStream, { seq: from })

@@ -18,6 +18,7 @@ import { codingFor, readCodings } from './http/coding.ts'
 import { answerPreflight, corsHeaders, isForPages } from './http/cors.ts'
 import { toApiError, writeError } from './http/error-answer.ts'
 import { readJsonBody } from './http/json-body.ts'
+import { type LicenceOf, licenceLink } from './http/licence-link.ts'
 import { loopTurns } from './http/loop-turns.ts'
 import { decodeText, parseParams } from './http/params.ts'
 import { rateByNetwork } from './http/rate-by-network.ts'
@@ -43,6 +44,8 @@ type Options = {
   readonly digest: Digest
   /** How often a network may ask whether a page may call. */
   readonly preflights?: RateLimit
+  /** Of the data. */
+  readonly licenceOf?: LicenceOf
 }
 
 /** A page that uses its account's minute at once asks as often. */
@@ -60,6 +63,7 @@ export function createApp({
   digest,
   proxies = 0,
   preflights = usualPreflights,
+  licenceOf = () => undefined,
 }: Options): Koa {
   const app = new Koa()
   const boundPreflights = rateByNetwork({ limit: preflights, clockMs: () => performance.now() })
@@ -70,7 +74,7 @@ export function createApp({
   const fixed = new Map<string, readonly Route[]>()
   const router = new Router({ strict: true })
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
-    if (!path.includes(':')) {
+    if (!/[:*]/.test(path)) {
       fixed.set(path, methods)
       continue
     }
@@ -111,7 +115,16 @@ export function createApp({
     const isTyped = types.length > 1
     const keeps = caller === undefined ? 'any' : caller.isInternal ? 'none' : 'own'
     const give = (answer: Answer): void => {
-      const own = { ...state.cors, ...admitted?.headers, 'x-request-id': state.requestId }
+      const inQuery = route.params.includes('sensor_id')
+        ? new URLSearchParams(queryOf(ctx)).get('sensor_id')
+        : null
+      const sensor = names['sensor_id'] ?? inQuery ?? undefined
+      const own = {
+        ...state.cors,
+        ...admitted?.headers,
+        'x-request-id': state.requestId,
+        ...licenceLink({ path: route.path, sensor }, licenceOf),
+      }
       const bytes = writeAnswer(ctx, answer, { accepted, isTyped, keeps, digest, headers: own })
       unread.add(share, ctx.res, bytes)
     }

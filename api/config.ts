@@ -1,6 +1,7 @@
 import type { Limits } from '../core/access/quota.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
+import { archiveFolder } from '../operate/archive/archive-folder.ts'
 import { readApiAddress, readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import type { Account } from '../schemas/people/account.ts'
@@ -15,6 +16,7 @@ export type ApiConfig = {
   /** Webhooks may name http, any port and loopback addresses: for development. */
   readonly allowInsecureWebhooks: boolean
   readonly proofs: ProofSettings
+  readonly archive: ArchiveSettings
   readonly limits: Readonly<Record<Account['tier'], Limits>>
   /** How often an address may ask whether a page may call. */
   readonly preflights: RateLimit
@@ -33,6 +35,14 @@ export type NetworkSettings = {
   readonly archiveUrl: string | undefined
 }
 
+export type ArchiveSettings = {
+  readonly folder: string
+  /** Anyone may read it, without a key. */
+  readonly isOpen: boolean
+  /** How often an address may ask then: a query over a year opens a thousand files. */
+  readonly requests: RateLimit
+}
+
 export type ProofSettings = {
   /** An explorer of the chain, which has `/tx/<hash>`; undefined: none. */
   readonly explorerUrl: string | undefined
@@ -45,7 +55,7 @@ export type ProofSettings = {
 }
 
 /** @throws WrongUsage that names the variable */
-export function readApiConfig(source: SettingsSource): ApiConfig {
+export function readApiConfig(source: SettingsSource, dataFolder: string): ApiConfig {
   const settings = readSettings(source)
   const { host, port } = readApiAddress(settings)
   const count = (name: string, otherwise: number): number =>
@@ -66,6 +76,11 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
         perSecond: openPerSecond,
         burst: Math.max(1, proofsPerMinute / 10),
       },
+    },
+    archive: {
+      folder: archiveFolder(source, dataFolder),
+      isOpen: settings.yes('AIRPROOF_ARCHIVE_OPEN'),
+      requests: { perSecond: 100, burst: 6_000 },
     },
     network: {
       name: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),

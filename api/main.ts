@@ -6,7 +6,7 @@ import { openAdmin } from '../runtime/process/admin.ts'
 import { failureLog } from '../runtime/process/failure-log.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
 import { assertKeptStore } from '../runtime/process/kept-store.ts'
-import type { ProcessMain } from '../runtime/process/process.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
 import { openStore } from '../store/open-store.ts'
@@ -18,11 +18,12 @@ import { openHttpServer } from './http-server.ts'
 import { openAdmission } from './open-admission.ts'
 import { openLive } from './open-live.ts'
 import { openRoutes } from './open-routes.ts'
+import { licences } from './sensors/licences.ts'
 import { openWhenNeeded } from './webhooks/secrets.ts'
 
-export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
-  const settings = readApiConfig({ env, flags })
+  const settings = readApiConfig({ env, flags }, config.dataFolder)
   const { host, port, proxies, network, limits, preflights } = settings
   const nowMs = Date.now
 
@@ -59,6 +60,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     admit: admission.admit,
     routes,
     digest: await createDigest(),
+    licenceOf: licences(live, network.licence),
     observe: (seen) => {
       count(seen)
       const { cause, ...answer } = seen
@@ -89,7 +91,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   )
   log.info({ url: server.url }, 'answering')
   await stopped(stop)
-}
+})
 
 const staleTooLongMs = 2 * secondMs
 

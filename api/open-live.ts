@@ -10,6 +10,7 @@ import {
   type RollupProgress,
 } from '../operate/rollup-progress.ts'
 import type { Logger } from '../runtime/log.ts'
+import { readNetworkId } from '../runtime/nats/network-id.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -17,6 +18,7 @@ import { systemKeys } from '../schemas/system-keys.ts'
 import type { Store } from '../store/store.ts'
 import { type AreaDirectory, areaDirectory } from './live/area-directory.ts'
 import { type LivePicture, openLivePicture } from './live/live-picture.ts'
+import { type LogTail, openLogTail } from './live/log-tail.ts'
 import { createNewestReadings, type NewestReadings } from './live/newest-readings.ts'
 import { keepSeeding } from './live/seed-newest.ts'
 import { createSensorBoard, type SensorBoard } from './live/sensor-board.ts'
@@ -26,6 +28,9 @@ export type Live = {
   readonly progress: RollupProgress
   readonly newest: NewestReadings
   readonly picture: LivePicture
+  /** The id of the network. */
+  readonly network: string
+  readonly tail: LogTail
   readonly board: SensorBoard
   readonly directory: () => AreaDirectory
 }
@@ -61,7 +66,9 @@ export async function openLive(
     if (key === systemKeys.rollup) progress.record(value)
   })
   const newest = createNewestReadings()
+  const network = await readNetworkId(nc)
   const picture = opened.use(openLivePicture({ nc, newest, progress, log }))
+  const tail = openLogTail({ picture, network })
   const board = createSensorBoard({ states: picture.states, nowMs, rules })
   for (const [key, { sensor, writtenMs }] of sensors.entries())
     board.onRegistered(key, sensor, writtenMs)
@@ -74,7 +81,7 @@ export async function openLive(
       { networkName, idPrefix },
     ),
   )
-  return { rules, progress, newest, picture, board, directory }
+  return { rules, progress, newest, picture, network, tail, board, directory }
 }
 
 /** The result of `make`, until `version` changes. */

@@ -1,25 +1,34 @@
 /** Every route of `/v1`, each made of what it needs. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
+import { catalogueFile } from '../operate/archive/archive-layout.ts'
 import { createCache } from '../runtime/cache.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { LevelNow } from '../runtime/nats/format-level.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import { serveArchive } from './archive/serve-archive.ts'
 import { aqiScale } from './areas/aqi-scale.ts'
 import { createAreaHistory } from './areas/area-history.ts'
 import { keptMs, listAreas, showArea } from './areas/areas.ts'
+import { listChanges } from './changes/list-changes.ts'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/answer.ts'
 import type { QueryStore } from './http/query-store.ts'
+import { rateByNetwork } from './http/rate-by-network.ts'
+import { openLogAfter } from './live/log-after.ts'
+import { gapNamer } from './live/log-gap.ts'
 import { createReadingTexts } from './live/reading-json.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
 import type { Live } from './open-live.ts'
-import { docsPage, openApiDocument } from './openapi/docs.ts'
+import { documentRoutes } from './openapi/docs.ts'
 import { documented } from './openapi/documented.ts'
 import { rootPointer } from './openapi/root.ts'
 import { watchBatchIndex } from './proofs/batch-index-watch.ts'
+import { archiveAddress } from './proofs/network.ts'
 import { onChainOf } from './proofs/on-chain.ts'
 import { proofRoutes } from './proofs/proof-routes.ts'
 import { listReadings } from './readings/list-readings.ts'
@@ -51,12 +60,24 @@ export async function openRoutes(
   opened: AsyncDisposableStack,
 ): Promise<{ readonly routes: readonly Route[]; readonly hub: StreamHub }> {
   const { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log } = options
-  const { rules, progress, newest, picture, board, directory } = live
+  const { rules, progress, newest, picture, board, directory, network, tail } = live
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
+  const logAfter = openLogAfter({ nc, network, tail })
+  const archive = (): string | null =>
+    archiveAddress({
+      settings: settings.network,
+      publicUrl: settings.proofs.publicUrl,
+      hasArchive: existsSync(join(settings.archive.folder, catalogueFile)),
+    })
+  const gapOf = gapNamer({ batches, archive })
   const hub = opened.use(
-    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, usualView) }),
+    createStreamHub({
+      picture,
+      place: tail.end,
+      textOf: (reading) => texts.textOf(reading, usualView),
+    }),
   )
   const { tierOf } = admission
   const allowInsecure = settings.allowInsecureWebhooks
@@ -71,6 +92,7 @@ export async function openRoutes(
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts, nowMs }),
+    listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
     listAreas({ board, directory }),
     showArea({
       board,
@@ -96,16 +118,24 @@ export async function openRoutes(
       level,
       settings: settings.proofs,
       network: settings.network,
+      networkId: network,
+      archive: settings.archive,
       registry: metrics,
     })),
     aqiScale(),
     makeStreamToken(admission.tokens),
-    streamEvents({ nc, hub, board, rules, directory, texts, log }),
+    streamEvents({ log: logAfter, gapOf, hub, board, rules, directory, texts, logger: log }),
     ...webhooks.routes,
     admission.usage,
+    serveArchive({
+      settings: settings.archive,
+      bound: rateByNetwork({
+        limit: settings.archive.requests,
+        clockMs: () => performance.now(),
+      }),
+    }),
     rootPointer(),
-    openApiDocument(),
-    docsPage(),
+    ...documentRoutes(),
   ])
   return { routes, hub }
 }

@@ -18,7 +18,9 @@ const benches: Readonly<Record<string, string>> = {
   compression: 'what each coding of an answer costs, beside what it saves',
   fair: 'what an account waits for its history while visitors and others attack the store',
   quota: 'requests charged: CPU each, a second through NATS, beside a write for each',
+  changes: 'a copy of the network: readings a second a core, from memory and from the log',
   stream: '200 listeners of 100 readings a second: CPU, delay',
+  archive: 'a day of 1.44 million readings into the archive, beside CSV with gzip',
   archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',
   seal: 'readings to a root, beside viem and merkletreejs as they come',
   signatures:

@@ -20,10 +20,10 @@ import {
   presentBits,
 } from '../core/proof/leaf.ts'
 import { sortLeaves } from '../core/proof/sort-leaves.ts'
-import { merkleRoot, nodeHash } from '../core/proof/tree.ts'
+import { merkleRoot, nodeHash, tileLeaves } from '../core/proof/tree.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
+import { cutLeaves, encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
 import { decodeReadings, encodeReadings } from '../schemas/log/readings-message.ts'
 import { valued } from '../test/support/readings.ts'
 
@@ -155,10 +155,18 @@ async function measured<T>(readingCount: number, work: () => Promise<T>) {
   return { result, perSecond: (readingCount / (user + system)) * 1_000_000 }
 }
 
+/** As the sealer does it: leaves side by side in one buffer, and tile by tile. */
 function rootOf(some: readonly LeafFields[], version: 1 | 2): Uint8Array {
   const leafOf = leafEncoder(keccak)
-  const made = some.map(leafOf)
-  return merkleRoot(version === 1 ? sortLeaves(made) : made, nodeHash(keccak, version))
+  const hash = nodeHash(keccak, version)
+  const bytes = Buffer.alloc(some.length * 32)
+  some.forEach((reading, at) => bytes.set(leafOf(reading), at * 32))
+  const made = cutLeaves(bytes)
+  const ordered = version === 1 ? sortLeaves(made) : made
+  const tiles = Array.from({ length: Math.ceil(some.length / tileLeaves) }, (_, tile) =>
+    merkleRoot(ordered.slice(tile * tileLeaves, (tile + 1) * tileLeaves), hash),
+  )
+  return merkleRoot(tiles, hash)
 }
 
 function median(numbers: readonly number[]): number {

@@ -16,7 +16,9 @@ import {
   plainState,
   slotOf,
 } from '../core/state/partition-state.ts'
+import { historyFlags } from '../core/state/pm-checks.ts'
 import { graceMsOf } from '../core/state/presence.ts'
+import { rulesNow } from '../core/state/quality-rules.ts'
 import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
 import { warmCaches } from '../core/state/warm-caches.ts'
 import { minuteMs } from '../core/time.ts'
@@ -128,6 +130,7 @@ let silenceMs = 0
 let rises = 0
 let onlines = 0
 let found = 0
+let flags = 0
 
 function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Array {
   let { n } = state
@@ -140,6 +143,7 @@ function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Ar
     if (compareToNewest(state, slot, reading) !== 'newer')
       throw new Error('the bench made an old reading')
     humidityRun(state, slot, valueOf(reading.values, 'humidity'))
+    flags |= historyFlags(state, slot, reading)
     applyNewer(state, slot, reading, ++n, outcome)
     if (outcome.rise) rises++
     if (outcome.cameOnline) onlines++
@@ -156,7 +160,7 @@ for (let round = 0; round < rounds; round++) {
     const listenedMs = round * cadenceMs + Math.floor((from / most) * cadenceMs)
     for (const [p, { state, wheel }] of workers.entries()) {
       const batch = fillBatch(at(members, p).slice(from, from + batchSize), roundMs)
-      listenAt(state, listenedMs)
+      listenAt(state, listenedMs, rulesNow)
       let start = cpuMs()
       const slots = hearBatch(state, batch)
       hearMs += cpuMs() - start

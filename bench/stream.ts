@@ -20,6 +20,7 @@ import { seqOf } from '../core/air/reading.ts'
 import type { LogMessage } from '../core/state/log-message.ts'
 import { listenOn } from '../runtime/http/listen.ts'
 import { createKeccak } from '../runtime/keccak.ts'
+import { beginningOf } from '../schemas/log/log-cursor.ts'
 import { valued } from '../test/support/readings.ts'
 import { sensorId } from './api-city.ts'
 
@@ -110,6 +111,7 @@ async function serve(): Promise<void> {
         deliver = listener
       },
     },
+    place: () => ({ ...beginningOf('0123456789ab'), position, n: Array(16).fill(position) }),
     textOf: (reading) => texts.textOf(reading, usualView),
   })
   const server = createServer((_request, out) => {
@@ -117,7 +119,8 @@ async function serve(): Promise<void> {
     out.flushHeaders()
     const listener = { out, wants: undefined, checkAgain: () => undefined }
     hub.keep(listener)
-    hub.join(listener, hub.position())
+    const now = hub.place()
+    if (now !== undefined) hub.join(listener, now)
   })
   const url = await listenOn(server, { host: '127.0.0.1', port: 0, setting: 'none' })
   const own = process.argv.slice(2)

@@ -42,6 +42,8 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
       load: async () => (await import('../gate/main.ts')).run,
     }),
   anchor: async () => (await import('./anchor/anchor.ts')).command,
+  archive: async () => (await import('./archive/archive.ts')).command,
+  mirror: async () => (await import('./mirror.ts')).command,
   api: async () =>
     processCommand({
       name: 'api',

@@ -20,8 +20,9 @@ usage: airproof status [--json]
 
 Reads the state of everything from NATS: what arrives, what the pipeline has not judged yet, what
 the store has not written yet, partition by partition; which processes are gone or not ready, and
-why; which deliveries wait, how old the last anchor is, and how many sensors are online. It looks
-for a second, to compute rates.
+why; which deliveries wait, how old the last anchor is, how many batches are sealed, sent and final,
+the alarms of the anchor process in words, and how many sensors are online. It looks for a second,
+to compute rates.
 
   --json   the same as JSON
 
@@ -77,6 +78,8 @@ export function statusLines(
     `REJECTED   ${rejected.messages} kept, ${mebibytes(rejected.bytes)} (airproof rejected list)`,
     `webhooks   ${webhookWords(report.webhooks)}`,
     `anchor     ${anchorWords(report.anchor, nowMs)}`,
+    `batches    ${batchWords(report.anchor)}`,
+    ...alarmLines(report.anchor),
     ...(idle > 0 ? [`${idle} of ${partitions.length} partitions have no worker`] : []),
     '',
     ...tableLines(
@@ -111,5 +114,18 @@ function anchorWords(anchor: StatusReport['anchor'], nowMs: number): string {
   const minutes = Math.max(0, Math.floor((nowMs - Date.parse(last.anchored_at)) / minuteMs))
   return `batch ${last.batch} final, ${minutes} min old, ${rest}`
 }
+
+function batchWords({ batches, oldest_seconds: oldest, worker }: StatusReport['anchor']): string {
+  const { sealed, sent, final } = batches
+  const waits =
+    oldest === null
+      ? ''
+      : `, ${sent} sent; the oldest not final is ${oldest < 60 ? `${oldest} s` : `${Math.floor(oldest / 60)} min`} old`
+  return `${sealed} sealed, ${final} final${waits}${worker === null ? '; no process anchors now' : ''}`
+}
+
+/** Full sentences, as the log has them. */
+const alarmLines = ({ alarms, alarms_since: since }: StatusReport['anchor']): readonly string[] =>
+  alarms.map(({ reason, words }) => `ALARM      ${reason} since ${since}: ${words}`)
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`

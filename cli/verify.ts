@@ -1,15 +1,20 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import {
   describe,
   type Verification,
   type VerifyOptions,
   verifyFile,
 } from '../anchor/verifier/airproof-verify.js'
+import { catalogueFile } from '../operate/archive/archive-layout.ts'
+import { parseCatalogue } from '../operate/archive/catalogue.ts'
+import { parseRunManifest } from '../operate/archive/run-manifest.ts'
+import { type ExportManifest, parseManifest } from '../operate/exports/export-manifest.ts'
 import { codeOf, exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { assertKnownFile } from '../schemas/formats.ts'
+import { verifyArchive, verifyRun } from './archive/verify-archive.ts'
 import { checkExport, type ExportCheck } from './export/check-manifest.ts'
-import { type ExportManifest, parseManifest } from './export/export-manifest.ts'
 import { partWords } from './export/part-words.ts'
 import { readExport } from './export/read-export.ts'
 import type { Command, CommandContext } from './shell/command.ts'
@@ -17,12 +22,13 @@ import { networkFlag } from './shell/network-flag.ts'
 import { exactWords, textFlag } from './shell/words.ts'
 
 export const command: Command = {
-  summary: 'check a proof bundle, or a whole export, without asking us',
+  summary: 'check a proof bundle, an export or an archive, without asking us',
   help: `\
 usage: airproof verify FILE [--network FILE] [--block-hash 0x…] [--rpc URL] [--json]
 
 FILE is a proof bundle (.airproof.json), several with one per line, or the manifest of an export
-(….manifest.json) with its rows beside it. Says what was checked and what is left to trust; ends
+(….manifest.json) with its rows beside it; or the folder of an archive, or of its runs one manifest
+(runs/run-N.manifest.json). Says what was checked and what is left to trust; ends
 with 0 where everything is proven and 1 where it is refused. Nothing of this machine's data is used.
 
   --network FILE    the network that you mean: its /v1/network, kept from a source that you trust.
@@ -45,9 +51,12 @@ examples:
     json: { type: 'boolean' },
   },
   run: async (context) => {
-    const [file = ''] = exactWords(context.words, 'FILE')
+    const [named = ''] = exactWords(context.words, 'FILE')
     const options = optionsOf(context)
+    const file = isFolder(named) ? join(named, catalogueFile) : named
     const bytes = readBytes(file)
+    const archived = await verifyArchived(file, bytes, options, context)
+    if (archived !== undefined) return archived
     assertKnownFile(bytes.subarray(0, longestHead).toString())
     const manifest = bytes.length < largestManifest ? parseManifest(bytes.toString()) : undefined
     if (manifest !== undefined) return verifyExport(file, manifest, options, context)
@@ -56,6 +65,28 @@ examples:
       ? verifyLines(bundles, options, context)
       : verifyOne(bytes, options, context)
   },
+}
+
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** @returns undefined: the file is not of an archive */
+async function verifyArchived(
+  file: string,
+  bytes: Buffer,
+  options: VerifyOptions,
+  context: CommandContext,
+): Promise<number | undefined> {
+  const isOurs = /^\{\s*"format":\s*"airproof\.archive\./.test(
+    bytes.subarray(0, longestHead).toString(),
+  )
+  if (!isOurs) return undefined
+  const text = bytes.toString()
+  const catalogue = parseCatalogue(text)
+  if (catalogue !== undefined) return verifyArchive(dirname(file), catalogue, options, context)
+  const run = parseRunManifest(text)
+  if (run !== undefined) return verifyRun(resolve(file), run, options, context)
+  throw new MustAct(`${file} is damaged: it is neither the catalogue of an archive nor a manifest`)
 }
 
 /** The first bytes of a file hold the name of its format. */

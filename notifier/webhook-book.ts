@@ -152,9 +152,16 @@ function msOf(text: string): number {
 }
 
 export function subscriptionOf(number: WebhookNumber, webhook: Webhook): Subscription {
-  const { sensor_id: sensor, area, aqi_threshold: threshold } = webhook.filters
+  const { sensor_id: sensor, area, aqi_threshold: threshold, min_quality } = webhook.filters
   const events: readonly EventKind[] = webhook.events
-  return { number, events, sensor, area, threshold: threshold ?? defaultAqiThreshold }
+  return {
+    number,
+    events,
+    sensor,
+    area,
+    threshold: threshold ?? defaultAqiThreshold,
+    minQuality: min_quality,
+  }
 }
 
 /** An index of one webhook: matches events against only this one. */

@@ -34,6 +34,7 @@ function timeOf(text: string): number {
 export function withNewKey(
   known: readonly SensorKey[],
   { key, fromMs, overlapMs }: NewKey,
+  nowMs: number,
 ): readonly SensorKey[] {
   const isKnown = ({ public_key }: SensorKey): boolean => public_key === key?.publicKey
   if (known.some((one) => isKnown(one) && one.until === undefined)) return known
@@ -43,8 +44,13 @@ export function withNewKey(
   )
   if (key === null) return ended.every((one, i) => one === known[i]) ? known : ended
   const { algorithm, publicKey } = key
-  const added = [...ended, { algorithm, public_key: publicKey, from: formatIso(fromMs) }]
-  const sorted = added.toSorted((a, b) => timeOf(a.from) - timeOf(b.from))
+  const added = {
+    algorithm,
+    public_key: publicKey,
+    from: formatIso(fromMs),
+    added_at: formatIso(nowMs),
+  }
+  const sorted = byBeginning([...ended, added])
   if (sorted.length <= mostKeys) return sorted
   const first = sorted.toSorted((a, b) => endOf(a) - endOf(b))[0]!
   if (endOf(first) > fromMs)
@@ -52,6 +58,26 @@ export function withNewKey(
       `the sensor has ${mostKeys} keys and all are valid at ${formatIso(fromMs)}: end them with --public-key none first`,
     )
   return sorted.filter((one) => one !== first)
+}
+
+const byBeginning = (keys: readonly SensorKey[]): readonly SensorKey[] =>
+  keys.toSorted((a, b) => timeOf(a.from) - timeOf(b.from))
+
+/**
+ * Of a sensor that was retired and comes back: its former keys say who signed its older readings, and
+ * ended when it was retired. Of more than eight the newest stay.
+ */
+export function keysOfReturned(
+  former: readonly SensorKey[],
+  retiredAt: string,
+  keys: readonly SensorKey[],
+): readonly SensorKey[] {
+  const retiredMs = timeOf(retiredAt)
+  const ended = former.map((key) => {
+    const endMs = Math.max(timeOf(key.from), Math.min(endOf(key), retiredMs))
+    return { ...key, until: formatIso(endMs) }
+  })
+  return byBeginning([...ended, ...keys]).slice(-mostKeys)
 }
 
 async function writtenLevel(nc: NatsConnection): Promise<number> {

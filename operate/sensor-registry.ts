@@ -13,6 +13,7 @@ import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { entryFault } from '../schemas/devices/registered-sensor.ts'
 import type { SensorEntry, Site } from '../schemas/devices/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { keysOfReturned } from './sensor-keys.ts'
 import {
   changedSettings,
   type SensorSettings,
@@ -90,7 +91,7 @@ export async function createSensor(registry: Registry, entry: SensorEntry): Prom
 }
 
 /**
- * A retired sensor returns with its sites and its first day. A credential left by a former sensor
+ * A retired sensor returns with its sites, its first day and its former public keys. A credential left by a former sensor
  * of the id (0.1 left them) is removed first: its secret must not become valid again.
  * @returns false if there is such a sensor
  */
@@ -101,7 +102,9 @@ async function tryCreate({ kv, credentials }: Registry, entry: SensorEntry): Pro
     await credentials.delete(entry.id)
     if (before === undefined) return entry
     const sites = mergeSites([...before.sites, ...entry.sites])
-    return { ...entry, sites, created_at: before.created_at }
+    const { created_at, retired_at = created_at } = before
+    const keys = keysOfReturned(before.keys ?? [], retired_at, entry.keys ?? [])
+    return { ...entry, sites, created_at, ...(keys.length === 0 ? {} : { keys: [...keys] }) }
   })
   return created !== undefined
 }

@@ -1,4 +1,5 @@
 /** What an operator may change of a registered sensor without changing its sites or its secret. */
+import { formatIso } from '../core/iso-time.ts'
 import {
   type AboutName,
   aboutNames,
@@ -31,19 +32,36 @@ const settingNames = [
 ] as const
 export type SettingName = (typeof settingNames)[number]
 
-export function withSettings(entry: SensorEntry, settings: SensorSettings): SensorEntry {
-  const { device: _, receipts: __, keys: known = [], signature: before, ...described } = entry
+/** @param nowMs when a key or the duty to sign is entered */
+export function withSettings(
+  entry: SensorEntry,
+  settings: SensorSettings,
+  nowMs = Date.now(),
+): SensorEntry {
+  const {
+    device: _,
+    receipts: __,
+    keys: known = [],
+    signature: before,
+    signature_since: since,
+    ...described
+  } = entry
   const bare = withAbout(described, settings)
   const device = settings.device === null ? undefined : deviceAfter(entry.device, settings.device)
   const receipts = settings.receipts ?? entry.receipts
-  const keys = settings.newKey === undefined ? known : withNewKey(known, settings.newKey)
+  const keys = settings.newKey === undefined ? known : withNewKey(known, settings.newKey, nowMs)
   const signature = settings.signature ?? before
+  const isNewDuty = signature === 'required' && before !== 'required'
   return {
     ...bare,
     cadence_seconds: settings.cadenceSeconds ?? entry.cadence_seconds,
     ...(device && { device }),
     ...(keys.length === 0 ? {} : { keys: [...keys] }),
     ...(signature === undefined ? {} : { signature }),
+    ...(isNewDuty ? { signature_since: formatIso(nowMs) } : {}),
+    ...(!isNewDuty && signature === 'required' && since !== undefined
+      ? { signature_since: since }
+      : {}),
     ...(receipts === true ? { receipts } : {}),
   }
 }

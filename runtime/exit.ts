@@ -18,6 +18,9 @@ export class TryAgain extends Error {
   override readonly name = 'TryAgain'
 }
 
+/** What the process works with has changed, as was planned: it ends, and begins again with that. No fault. */
+export class StartAgain extends TryAgain {}
+
 /** The command line or the environment is invalid. The message names the part. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage'

@@ -2,6 +2,7 @@
 import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import {
   deploymentKey,
+  parseAlarms,
   parseAnchored,
   parseBoundary,
   parseChecked,
@@ -91,6 +92,7 @@ const checks: Readonly<Record<string, Check>> = {
     anchored: parses(parseAnchored),
     open: parses(parseOpen),
     checked: parses(parseChecked),
+    alarms: parses(parseAlarms),
   }),
   [buckets.proofs]: parses(parseChainProof),
   [buckets.anchoring]: byKey({

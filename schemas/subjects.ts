@@ -25,6 +25,7 @@ export const partitionOfReadings = (subject: string): number =>
 
 export const eventsStream = 'EVENTS'
 export const riseSubject = (sensor: string): string => `air.events.rise.${sensor}`
+export const qualitySubject = (sensor: string): string => `air.events.quality.${sensor}`
 export const presenceSubject = (sensor: string): string => `air.events.presence.${sensor}`
 
 export const rejectedStream = 'REJECTED'

@@ -8,12 +8,16 @@ export const systemKeys = {
   partitions: 'partitions',
   /** The table of streams and buckets that was applied: its number and hash. */
   layout: 'layout',
+  /** The id of the network, made with the instance and never changed: `log/log-cursor.ts`. */
+  network: 'network',
   /** Where readings are stored. */
   store: 'store',
   /** Position of the statistics job, and what it still has to write. */
   rollup: 'rollup',
   /** Fingerprint of the key that seals webhooks and mails. */
   secretKey: 'secret-key',
+  /** How far the archive goes, and what keeps it from going on. */
+  archive: 'archive',
 } as const
 
 /** One key per pipeline process: how far the store holds each partition. */
@@ -23,6 +27,7 @@ export const storedKey = (process: string): string => `${storedPrefix}${process}
 /** One key per reader: `{"readings": n}`, the oldest message of READINGS that it needs; null: none. */
 export const neededPrefix = 'needed.'
 export const neededKey = (reader: string): string => `${neededPrefix}${reader}`
+export const neededByArchive = neededKey('archive')
 export const neededByShard = (shard: number | '*'): string => neededKey(`notifier.${shard}`)
 
 /** One key per account: what of its webhooks is changed one after the other. */
@@ -39,6 +44,7 @@ export const tasks = {
   rollUp: 'task.rollup',
   anchor: 'task.anchor',
   topics: 'task.topics',
+  archive: 'task.archive',
   flood: 'gate.flood',
 } as const
 
@@ -50,6 +56,7 @@ export const alivePrefixes = {
   notifier: 'notifier.',
   gate: 'gate.alive.',
   topics: 'alive-gate.',
+  archive: 'archive-alive.',
 } as const
 
 /** One key per live process: its `LevelReport`. */

@@ -10,7 +10,8 @@ import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
-import { checkBlob, checkHeader, hashOf, isSameContent } from './batch.ts'
+import { abandonedOf, checkAbandoned } from './abandoned.ts'
+import { checkBlob, checkHeader, hashOf } from './batch.ts'
 import { checkStory } from './chain.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
 import { collectFindings, type Finding, type Findings } from './findings.ts'
@@ -39,6 +40,8 @@ export type AuditOptions = {
   readonly anchorSinceMs: number | undefined
   /** The contract was named by the auditor, not taken from the operator's record. */
   readonly isPinned: boolean
+  /** Contracts of which the auditor knows that their writer's key was stolen. */
+  readonly thefts: ReadonlySet<string>
   readonly onBatch?: (index: number) => void
 }
 
@@ -101,17 +104,24 @@ export type AuditedContract = {
   readonly anchors: number
   /** Anchors after the batch from which a later contract goes on: they do not count. */
   readonly abandoned: number
-  /** How many of these hold the readings of our batch of that index, which is sealed again for a later one. */
+  /** How many of these hold the readings of our batch of that index, which is anchored again in a later one, or will be. */
   readonly abandoned_ours: number
-  /** Readings of the others: never ours, or not published. */
+  /** Readings of the others: a thief's, or taken away. */
   readonly abandoned_readings: number
+  /** A later contract goes on from it, and this account may still anchor in it; null: none, or it is in use. */
+  readonly still_open_to: string | null
+  /** The auditor named it as one whose writer's key was stolen. */
+  readonly theft_named: boolean
 }
 
 export async function audit(options: AuditOptions): Promise<AuditReport> {
-  const { story, keccak, from, isPinned, headerOf } = options
+  const { story, keccak, from, isPinned, headerOf, thefts } = options
   const findings = collectFindings()
   const parts = partsOf(story.contracts)
   checkStory(parts, story.finalized, { findings, keccak, headerOf })
+  const dueMs = story.finalizedMs - options.graceMs
+  const { anchorSinceMs } = options
+  checkAbandoned(parts, { findings, headerOf, thefts, dueMs, anchorSinceMs })
   const looked = parts.flatMap(({ counted }) => counted.filter(({ index }) => index >= from))
   const { headers, leaves } = await checkBatches(parts, options, findings)
   // the events of another contract prove no row
@@ -124,7 +134,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     block: story.finalized.number,
     block_hash: story.finalized.hash,
     anchors: countedOf(parts),
-    contracts: parts.map((part) => contractOf(part, headerOf)),
+    contracts: parts.map((part) => contractOf(part, parts, options)),
     from_batch: from,
     heartbeats: looked.filter(({ count }) => count === 0).length,
     readings: readingsOf(looked),
@@ -147,18 +157,23 @@ function newestOf(parts: readonly Part[]) {
 }
 
 function contractOf(
-  { story, version, after, counted, abandoned }: Part,
-  headerOf: AuditOptions['headerOf'],
+  part: Part,
+  parts: readonly Part[],
+  { headerOf, thefts }: AuditOptions,
 ): AuditedContract {
-  const foreign = abandoned.filter((anchor) => !isSameContent(headerOf(anchor.index), anchor))
+  const { story, version, after, counted, abandoned } = part
+  const { contract } = story.deployment
+  const { foreign } = abandonedOf(part, parts, headerOf)
   return {
-    contract: story.deployment.contract,
+    contract,
     version,
     first_batch: after + 1,
     anchors: counted.length,
     abandoned: abandoned.length,
     abandoned_ours: abandoned.length - foreign.length,
     abandoned_readings: readingsOf(foreign),
+    still_open_to: part === parts.at(-1) ? null : (story.writer ?? null),
+    theft_named: thefts.has(contract),
   }
 }
 

@@ -53,11 +53,8 @@ export function coverageOf(rows: object | null, { headers, compared }: Looked): 
   return { ...coveredOf(rows, weakest, compared), by_version }
 }
 
-/**
- * What `--deep` compares of rows that are signed, which those of version 1 never are. Since when a sensor
- * must sign the registry does not know, so nothing is said of rows that are not signed.
- */
-export const signaturesWords = 'signatures of signed rows'
+/** What `--deep` compares of rows that are signed, or must be, which those of version 1 never are. */
+export const signaturesWords = 'signatures'
 /** What `--deep` compares of the flags, and what is left of them. */
 export const derivedFlagsWords = 'flags that follow from values'
 const otherFlagsWords = 'flags that do not follow from values'

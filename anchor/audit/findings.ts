@@ -3,6 +3,8 @@ export type FindingKind =
   | 'contract'
   /** A contract does not go on from the last batch that counts of the one before. */
   | 'beginning'
+  /** A former contract holds readings after its last batch that counts, and no later one has them. */
+  | 'abandoned'
   /** The contract's events do not follow one another, or not from its beginning. */
   | 'events'
   /** A head does not follow from what was anchored, or is not the contract's. */

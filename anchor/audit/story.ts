@@ -20,6 +20,8 @@ export type ContractStory = {
   readonly head: Hex
   /** How a contract of version 2 began; undefined: it says so nowhere from its first block on. */
   readonly began: Began | undefined
+  /** Who may anchor in it, by the latest block; undefined: nobody may. */
+  readonly writer: Hex | undefined
 }
 
 export type Story = {
@@ -49,21 +51,36 @@ async function readContract(
   finalized: number,
 ): Promise<ContractStory> {
   const { contract, block } = deployment
-  if (finalized < block) throw notThereYet()
+  if (finalized < block) throw notThereYet(deployment)
   const version = contractVersionOf(deployment)
   // it only reads, so it does not matter whose transactions they are
   const chain = chainAt(ask, contract, zeroAddress, version)
   const [code, codeNow] = await Promise.all(
     ['finalized', 'latest'].map((when) => known(ask('eth_getCode', [contract, when]))),
   )
-  if (code === '0x' && codeNow !== '0x') throw notThereYet()
+  if (code === '0x' && codeNow !== '0x') throw notThereYet(deployment)
   // another contract may return anything, so it is not queried
   if (!isHex(code) || !isRegistryCode(code, version))
-    return { deployment, anchors: [], head: zeroHash, began: undefined, isOurCode: false }
+    return {
+      deployment,
+      anchors: [],
+      head: zeroHash,
+      began: undefined,
+      isOurCode: false,
+      writer: undefined,
+    }
   const head = await known(chain.headAt(finalized))
   const began = version === 1 ? undefined : await chain.began(block, finalized)
   const anchors = await chain.anchored(block, finalized)
-  return { deployment, anchors, head, began, isOurCode: true }
+  const { writer } = await known(chain.roles())
+  return {
+    deployment,
+    anchors,
+    head,
+    began,
+    isOurCode: true,
+    writer: writer === zeroAddress ? undefined : writer,
+  }
 }
 
 /** One node is asked about all of them. @throws MustAct */
@@ -92,8 +109,19 @@ const known = async <T>(answer: Promise<T>): Promise<T> => {
   }
 }
 
-const notThereYet = (): TryAgain =>
-  new TryAgain('the contract is in no finalized block yet: nothing can be audited')
+function notThereYet(deployment?: AnyDeployment): TryAgain {
+  const again =
+    'audit again then: it takes a demonstration chain half a minute, others some minutes'
+  if (deployment === undefined)
+    return new TryAgain(`the chain has no finalized block yet: nothing can be audited; ${again}`)
+  const { contract, block } = deployment
+  const isNext = 'from' in deployment && deployment.from.index > 0
+  return new TryAgain(
+    isNext
+      ? `the data go on after batch ${deployment.from.index} in the new contract ${contract}, which is not final yet, and neither is its first batch: wait until block ${block} is final, and ${again}`
+      : `the contract ${contract} is not final yet: nothing can be audited before block ${block} is; ${again}`,
+  )
+}
 
 /** Whether the chain has a block of that hash. @throws TryAgain, RpcRefusal */
 export const isBlockOf =

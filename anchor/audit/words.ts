@@ -29,12 +29,18 @@ const contractLines = ({ contracts }: AuditReport): readonly string[] =>
     : contracts.map(({ contract, version, first_batch, anchors, ...rest }) => {
         const last = first_batch + anchors - 1
         const batches = anchors === 0 ? 'no batch counts' : `batches ${first_batch} to ${last}`
-        return `contract ${contract}, version ${version}: ${batches}${abandonedWords(rest)}`
+        return `contract ${contract}, version ${version}: ${batches}${abandonedWords(rest)}${openWords(contract, rest.still_open_to)}`
       })
+
+/** No fault of what is anchored: a named line. */
+const openWords = (contract: string, writer: string | null): string =>
+  writer === null
+    ? ''
+    : `; it was given up and ${writer} may still anchor in it: its owner shuts it with \`airproof anchor writer --anchor-contract ${contract} --set none\` (docs/chain.md)`
 
 type Abandoned = Pick<
   AuditReport['contracts'][number],
-  'abandoned' | 'abandoned_ours' | 'abandoned_readings'
+  'abandoned' | 'abandoned_ours' | 'abandoned_readings' | 'theft_named'
 >
 
 function abandonedWords({ abandoned, abandoned_ours: ours, ...rest }: Abandoned): string {
@@ -42,9 +48,13 @@ function abandonedWords({ abandoned, abandoned_ours: ours, ...rest }: Abandoned)
   const foreign = abandoned - ours
   const parts = [
     ...(ours > 0
-      ? [`${ours} hold the readings of our batches, which are sealed again for a later contract`]
+      ? [`${ours} hold the readings of our batches, which a later contract has or will have`]
       : []),
-    ...(foreign > 0 ? [`${foreign} are not ours, with ${rest.abandoned_readings} readings`] : []),
+    ...(foreign > 0
+      ? [
+          `${foreign} are in no later contract, with ${rest.abandoned_readings} readings${rest.theft_named ? ', and are a thief’s, as you said' : ''}`,
+        ]
+      : []),
   ]
   return `; abandoned: ${abandoned} after them, because a later contract goes on from before: ${parts.join('; ')}`
 }
@@ -85,7 +95,9 @@ function verdictLines(report: AuditReport): readonly string[] {
   return [
     verdict,
     ...(abandoned > 0
-      ? [`Not covered: ${abandoned} readings of abandoned batches that are not ours.`]
+      ? [
+          `Not covered: ${abandoned} readings of abandoned batches, which are a thief’s, as you said.`,
+        ]
       : []),
     ...coverageLines(covers),
   ]

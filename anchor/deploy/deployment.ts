@@ -5,46 +5,19 @@ import { type Hex, isHash, lowerHex } from '../../core/hex.ts'
 import { noContract } from '../../core/proof/chain-record.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
-import { readEntry } from '../../runtime/nats/read-entry.ts'
+import { readDeploymentAt, readDeployments } from '../../runtime/nats/read-deployments.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import {
   type AnyDeployment,
   contractVersionOf,
+  type Deployments,
   deploymentKeyOf,
-  parseDeploymentAt,
 } from '../../schemas/anchoring/deployments.ts'
 import { chainAt } from '../chain/chain.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from '../chain/rpc.ts'
 import type { ChainSettings } from '../config.ts'
 import { versionOfCode } from '../contract/contract-code.ts'
-
-/** The contract of version 1. @throws MustAct */
-export const readDeployment = (kv: KV): Promise<Deployment | undefined> => readAt(kv, 1)
-
-/** Every contract, in the order they were made; the last one is anchored to. @throws MustAct */
-export async function readDeployments(kv: KV): Promise<readonly AnyDeployment[]> {
-  const [first, found] = [await readAt(kv, 1), [] as AnyDeployment[]]
-  if (first !== undefined) found.push(first)
-  // an instance that was made at format level 3 has no first one
-  for (let k = 2; ; k++) {
-    const next = await readAt(kv, k)
-    if (next === undefined) return found
-    found.push(next)
-  }
-}
-
-async function readAt(kv: KV, k: number): Promise<AnyDeployment | undefined> {
-  const key = deploymentKeyOf(k)
-  const value = await readEntry(kv, key, null)
-  const deployment = parseDeploymentAt(k, value)
-  // taken for missing, it would lead to another contract
-  if (value !== undefined && deployment === undefined)
-    throw new MustAct(
-      `the entry \`${key}\` of bucket \`anchoring\` cannot be read: restore it from a backup`,
-    )
-  return deployment
-}
 
 /**
  * @param k its place in the order of contracts: 1 for version 1
@@ -55,10 +28,10 @@ export async function keepDeployment(
   deployment: AnyDeployment,
   k = 1,
 ): Promise<AnyDeployment> {
-  const recorded = await readAt(kv, k)
+  const recorded = await readDeploymentAt(kv, k)
   if (recorded !== undefined) return recorded
   await kv.create(deploymentKeyOf(k), JSON.stringify(deployment)).catch(() => undefined)
-  return (await readAt(kv, k)) ?? keepDeployment(kv, deployment, k)
+  return (await readDeploymentAt(kv, k)) ?? keepDeployment(kv, deployment, k)
 }
 
 /** @throws MustAct where the settings name another chain or contract than what was anchored to */
@@ -89,8 +62,6 @@ type Waiting = {
 }
 
 const retryMs = 1_000
-
-export type Deployments = readonly [AnyDeployment, ...AnyDeployment[]]
 
 /**
  * The contracts of this data in their order, the newest checked against the chain where that answers.

@@ -1,6 +1,5 @@
 /** What follows from an anchor that is final: its proof, its record, and one event. */
 import type { JetStreamClient } from '@nats-io/jetstream'
-import type { KV } from '@nats-io/kv'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
@@ -10,20 +9,22 @@ import { anchoredSubject, eventsStream } from '../../schemas/subjects.ts'
 import { buildChainProof } from '../chain/bundle.ts'
 import type { Chain, Look } from '../chain/chain.ts'
 import type { Anchored } from '../contract/registry.ts'
+import { type Fence, type FencedBucket, putRead } from '../fence.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
 
 type FinishOptions = {
   readonly chain: Pick<Chain, 'ask' | 'block'>
   readonly deployment: AnyDeployment
   readonly batches: Pick<SealedBatches, 'putAnchored'>
-  readonly proofs: KV
+  readonly proofs: FencedBucket
+  readonly fence: Fence
   readonly js: JetStreamClient
   readonly nowMs: () => number
 }
 
 /** @returns a step that changes nothing the second time; false: the chain has changed, look again */
 export function createFinish(options: FinishOptions) {
-  const { chain, deployment, batches, proofs, js, nowMs } = options
+  const { chain, deployment, batches, proofs, js, fence, nowMs } = options
   return async (anchored: Anchored, { finalized }: Look): Promise<boolean> => {
     const { index, txHash, blockHash, blockNumber } = anchored
     const block = await chain.block(blockNumber)
@@ -31,7 +32,7 @@ export function createFinish(options: FinishOptions) {
     const { chainId, contract } = deployment
     const proof = await buildChainProof({ ask: chain.ask, chainId, contract, txHash })
     if (proof?.blockHash !== blockHash) return false
-    await proofs.put(String(index), JSON.stringify(proof))
+    await putRead(proofs, String(index), proof)
     await batches.putAnchored({
       index,
       status: 'final',
@@ -42,7 +43,7 @@ export function createFinish(options: FinishOptions) {
       finalized,
       checkedMs: nowMs(),
     })
-    await tellOnce(js, eventOf(anchored, deployment, block.timeS))
+    await tellOnce(js, eventOf(anchored, deployment, block.timeS), fence)
     return true
   }
 }
@@ -68,14 +69,16 @@ const eventOf = (anchored: Anchored, deployment: AnyDeployment, timeS: number): 
  * Once for each contract that the batch was anchored in. The second report takes the place of the first:
  * it has the same id, so a reader that knows the id ignores it.
  */
-async function tellOnce(js: JetStreamClient, event: AnchoredEvent): Promise<void> {
+async function tellOnce(js: JetStreamClient, event: AnchoredEvent, fence: Fence): Promise<void> {
   const subject = anchoredSubject(event.index)
-  const publishAfter = (lastSubjectSequence: number) =>
-    unlessOvertaken(js.publish(subject, JSON.stringify(event), { expect: { lastSubjectSequence } }))
-  if ((await publishAfter(0)) !== 'overtaken') return
-  // published already: by us before a crash or a reorganisation, or of a former contract
   const { direct } = await js.jetstreamManager(false)
-  const last = await direct.getMessage(eventsStream, { last_by_subj: subject })
-  const former = last === null ? undefined : parseAnchoredEvent(last.data)
-  if (last !== null && former?.contract !== event.contract) await publishAfter(last.seq)
+  for (;;) {
+    const last = await direct.getMessage(eventsStream, { last_by_subj: subject })
+    // by us before a crash or a reorganisation
+    if (last !== null && parseAnchoredEvent(last.data)?.contract === event.contract) return
+    await fence()
+    const expect = { lastSubjectSequence: last?.seq ?? 0 }
+    const published = await unlessOvertaken(js.publish(subject, JSON.stringify(event), { expect }))
+    if (published !== 'overtaken') return
+  }
 }

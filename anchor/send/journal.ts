@@ -12,18 +12,13 @@
  * All of it can be lost: it is then made again from the contract's events, and a value that cannot
  * be read counts as lost.
  */
-import type { KV } from '@nats-io/kv'
 import type { Hex } from '../../core/hex.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
 import { asVersion1 } from '../../schemas/formats.ts'
+import { type FencedBucket, overtaken } from '../fence.ts'
 import type { Entry, Pair, Stopped } from './journal-entry.ts'
 import { isEntry, isFinal, isPair, isStopped } from './journal-entry.ts'
-
-/** Another process wrote the key meanwhile: look again. */
-export class Overtaken extends Error {
-  override readonly name = 'Overtaken'
-}
 
 export type Kept<T> = {
   /** undefined: there is none, or it cannot be read. */
@@ -55,7 +50,11 @@ const pairKey = (writer: Hex): string => `pair.${writer.toLowerCase()}`
 const finalKey = 'final'
 const stoppedKey = 'stopped'
 
-export function openJournal(kv: KV, keccak: Keccak): Journal {
+/** @param kv bucket `anchoring`; of a command for one contract, without the fence */
+export function openJournal(
+  kv: Pick<FencedBucket, 'get' | 'put' | 'delete'>,
+  keccak: Keccak,
+): Journal {
   const read = async <T>(key: string, is: (value: unknown) => value is T): Promise<Kept<T>> => {
     const entry = await kv.get(key)
     if (entry === null) return { value: undefined, revision: 0 }
@@ -66,8 +65,14 @@ export function openJournal(kv: KV, keccak: Keccak): Journal {
   const write = async (key: string, value: unknown, revision: number): Promise<number> => {
     const write = kv.put(key, JSON.stringify(value), { previousSeq: revision })
     const written = await unlessOvertaken(write)
-    if (written === 'overtaken') throw new Overtaken(`${key} was written by another`)
+    if (written === 'overtaken') throw overtaken(key)
     return written
+  }
+  const remove = async (key: string): Promise<void> => {
+    const entry = await kv.get(key)
+    if (entry?.operation !== 'PUT') return
+    const removed = await unlessOvertaken(kv.delete(key, { previousSeq: entry.revision }))
+    if (removed === 'overtaken') throw overtaken(key)
   }
   return {
     entry: (index) =>
@@ -75,6 +80,7 @@ export function openJournal(kv: KV, keccak: Keccak): Journal {
     putEntry: (entry, revision) => write(entryKey(entry.index), entry, revision),
     pair: (writer) => read(pairKey(writer), isPair),
     putPair: (writer, pair, revision) => write(pairKey(writer), pair, revision),
+    // also where there is none: who read that writes too late then
     forgetPair: (writer) => kv.delete(pairKey(writer)),
     final: async () => {
       const { value, revision } = await read(finalKey, isFinal)
@@ -83,9 +89,9 @@ export function openJournal(kv: KV, keccak: Keccak): Journal {
     putFinal: (index, revision) => write(finalKey, { index }, revision),
     stopped: () => read(stoppedKey, isStopped),
     putStopped: (stopped, revision) => write(stoppedKey, stopped, revision),
-    clearStopped: () => kv.delete(stoppedKey),
+    clearStopped: () => remove(stoppedKey),
     forgetEntries: async (from, to) => {
-      for (let index = from; index <= to; index++) await kv.delete(entryKey(index))
+      for (let index = from; index <= to; index++) await remove(entryKey(index))
     },
   }
 }

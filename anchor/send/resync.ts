@@ -34,7 +34,7 @@ type Options = {
  */
 export async function resync({ nc, kv, deployment, account, ask }: Options): Promise<Pair> {
   const keccak = await createKeccak()
-  await using batches = await openSealedBatches(nc, startOf(deployment, keccak))
+  await using batches = await openSealedBatches(nc, [startOf(deployment, keccak)])
   const journal = openJournal(kv, keccak)
   const { head, nonce, finalHead, finalNonce } = await chainAt(
     ask,

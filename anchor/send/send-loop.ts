@@ -2,8 +2,8 @@ import type { Logger } from '../../runtime/log.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import { ChainAway, RpcRefusal, WrongChain } from '../chain/rpc.ts'
 import { ContractChanged } from '../contract-changed.ts'
+import { Overtaken } from '../fence.ts'
 import type { Alarm } from './alarm.ts'
-import { Overtaken } from './journal.ts'
 import type { TickReport } from './sender.ts'
 
 type LoopOptions = {
@@ -13,7 +13,7 @@ type LoopOptions = {
   readonly stop: AbortSignal
   readonly log: Logger
   readonly onReport: (report: TickReport) => void
-  readonly onAlarms: (alarms: readonly Alarm[]) => void
+  readonly onAlarms: (alarms: readonly Alarm[]) => Promise<void>
 }
 
 /**
@@ -23,8 +23,8 @@ type LoopOptions = {
 export async function runSender(options: LoopOptions): Promise<void> {
   const { tick, pollMs, pause, stop, log, onReport, onAlarms } = options
   let reported = ''
-  const reportAlarms = (alarms: readonly Alarm[]): void => {
-    onAlarms(alarms)
+  const reportAlarms = async (alarms: readonly Alarm[]): Promise<void> => {
+    await onAlarms(alarms)
     const reasons = alarms.map(({ reason }) => reason).join()
     if (reasons === reported) return
     reported = reasons
@@ -36,7 +36,7 @@ export async function runSender(options: LoopOptions): Promise<void> {
     try {
       const report = await tick()
       onReport(report)
-      reportAlarms(report.alarms)
+      await reportAlarms(report.alarms)
       // a backlog is sent as fast as the chain takes it
       const isMoving = report.onChain > mined && mined >= 0
       mined = report.onChain
@@ -44,7 +44,7 @@ export async function runSender(options: LoopOptions): Promise<void> {
     } catch (error) {
       if (stop.aborted) return
       if (error instanceof ContractChanged) throw error
-      if (!(error instanceof Overtaken)) reportAlarms(alarmsOf(error, log))
+      if (!(error instanceof Overtaken)) await reportAlarms(alarmsOf(error, log))
       await pause(pollMs)
     }
   }

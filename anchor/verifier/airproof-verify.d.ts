@@ -16,6 +16,19 @@ export type Network = {
     readonly owner_at: readonly number[]
     /** The last batch that counts in it; null or absent: it is in use. */
     readonly last_batch?: number | null
+    /** In every contract of a file, or in none. `numbers`: the last ones that are not of this contract. */
+    readonly begins?: {
+      readonly after_batch: number
+      readonly head: string
+      readonly numbers: readonly number[]
+    }
+    /** Null: it is in use, or no batch of it counts. `numbers`: the last ones that are of this contract. */
+    readonly ends?: {
+      readonly block: number
+      readonly tx_index: number
+      readonly head: string
+      readonly numbers: readonly number[]
+    } | null
   }[]
 }
 

@@ -423,6 +423,14 @@ const contractFields = {
   owner_at: isListOf(isCount, 0, 100),
   last_batch: (value) => value === undefined || value === null || isCount(value),
 }
+/** Where a contract begins and ends, with the last number of each partition: in every contract of a file, or in none. */
+const rangeFields = {
+  begins: (value) => isObject(value) && isEnd(value) && isCount(value.after_batch),
+  ends: orNull(
+    (value) => isObject(value) && isEnd(value) && isCount(value.block) && isCount(value.tx_index),
+  ),
+}
+const isEnd = ({ head, numbers }) => isHash(head) && isListOf(isCount, 16, 16)(numbers)
 
 /**
  * The network that the user means, from the text of its file: `/v1/network` of its API, kept from a
@@ -455,9 +463,31 @@ export function readNetwork(text) {
   }
   need('', file, networkFields)
   need('chain.', file.chain, chainFields)
-  for (const contract of file.contracts) need('contracts.', contract, contractFields)
   const { name, chain, contracts } = file
+  for (const contract of contracts) need('contracts.', contract, contractFields)
+  if (contracts.some(({ begins, ends }) => begins !== undefined || ends !== undefined)) {
+    for (const contract of contracts) need('contracts.', contract, rangeFields)
+    if (!areOneStory(contracts)) {
+      throw new Error(
+        'in the network file a contract does not go on where the one before it ends: two of them could hold the same number',
+      )
+    }
+  }
   return { name, chainId: chain.id, demonstration: chain.demonstration, contracts }
+}
+
+/** Whether each contract in which batches count begins where the one before it ends, the first one at zero. */
+function areOneStory(contracts) {
+  let end = { batch: 0, numbers: Array(16).fill(0) }
+  for (const { begins, ends, last_batch } of contracts) {
+    const last = last_batch ?? Infinity
+    if (last <= begins.after_batch) continue
+    const goesOn =
+      begins.after_batch === end.batch && begins.numbers.every((n, at) => n === end.numbers[at])
+    if (!goesOn || (last === Infinity) !== (ends === null)) return false
+    end = { batch: last, numbers: ends?.numbers }
+  }
+  return true
 }
 
 /** The contract of the network that the bundle is of. */
@@ -482,7 +512,39 @@ function contractIn(network, { anchor, batch }, { header }) {
   if (batch.index > last) {
     refuse(`it is of batch ${batch.index}, and its contract counts up to batch ${last} only`)
   }
+  if (contract.begins !== undefined) checkRange(contract, anchor, batch)
   return contract
+}
+
+/** Another contract of the network holds what is before the beginning and after the end. */
+function checkRange({ begins, ends, last_batch: last }, anchor, batch) {
+  const { index, n_first: nFirst, n_last: nLast } = batch
+  const after = begins.after_batch
+  if (index <= after)
+    refuse(`it is of batch ${index}, and its contract counts after batch ${after} only`)
+  if (index === after + 1 && batch.prev_head !== begins.head) {
+    refuse('it is of the first batch of its contract, which began with another head')
+  }
+  if (nFirst.length !== 16) refuse(`its batch has ${nFirst.length} partitions, and the network 16`)
+  for (const [partition, first] of nFirst.entries()) {
+    const [before, end] = [begins.numbers[partition], ends?.numbers[partition] ?? Infinity]
+    if (first <= before || nLast[partition] > end) {
+      const upTo = ends ? ` up to ${end}` : ''
+      refuse(
+        `its batch has numbers ${first} to ${nLast[partition]} of partition ${partition}, and its contract counts those after ${before}${upTo} only`,
+      )
+    }
+  }
+  if (ends === null) return
+  const { block_number: block, tx_index: place } = anchor
+  if (block > ends.block || (block === ends.block && place > ends.tx_index)) {
+    refuse(
+      `it is in transaction ${place} of block ${block}, and its contract counts up to transaction ${ends.tx_index} of block ${ends.block} only`,
+    )
+  }
+  if (index === last && anchor.head !== ends.head) {
+    refuse('it is of the last batch of its contract, which left another head')
+  }
 }
 
 /** Whether a node has the code at the contract's address that the network file names. */
@@ -1022,6 +1084,11 @@ async function verify(given, options, check, result) {
     await check('node', () => refuse('this bundle needs a node to be asked: name one with --rpc'))
   }
 
+  if (pinned !== undefined && pinned.begins === undefined) {
+    const why =
+      'whether it is within what its contract holds: the network file does not say where each contract begins and ends, get a newer one'
+    result.notAsked.push({ name: 'pins', why })
+  }
   if (pinned !== undefined && rpc === undefined) {
     const why = `whether the code at ${pinned.address} is that of the network file: only a node knows it, name one with --rpc`
     result.notAsked.push({ name: 'code', why })
@@ -1039,7 +1106,7 @@ async function verify(given, options, check, result) {
     txHash: anchor.tx_hash,
   }
   result.demonstration = isDemonstration
-  const known = { bundle, version, isMade, trustedBlockHash, rpc }
+  const known = { bundle, version, isMade, trustedBlockHash, rpc, network, pinned }
   const isCodeKnown = pinned !== undefined && rpc !== undefined
   result.proves = provesOf(known)
   result.trusts = trustsOf({ ...known, isPinned: named.missing === '', isCodeKnown })
@@ -1079,7 +1146,7 @@ async function checkDevice(reading, check) {
 }
 
 /** What holds, in words. What it takes beyond the file is in `trustsOf`. */
-function provesOf({ bundle: { reading, batch, anchor }, version, isMade }) {
+function provesOf({ bundle: { reading, batch, anchor }, version, isMade, network, pinned }) {
   const time = isoTime(anchor.block_time_s * 1000)
   const proves = [
     `this reading existed, with these values, when block ${anchor.block_number} was made (${time})`,
@@ -1087,7 +1154,7 @@ function provesOf({ bundle: { reading, batch, anchor }, version, isMade }) {
   if (version.header === 2) {
     const { partition, n } = placeOf(reading.seq)
     proves.push(
-      `this is reading number ${n.toLocaleString('en')} of partition ${partition}; in contract ${anchor.contract}, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch ${batch.index} or an earlier one: it takes no other batch`,
+      `this is reading number ${n.toLocaleString('en')} of partition ${partition}; in contract ${anchor.contract}, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch ${batch.index} or an earlier one: it takes no other batch${pinned?.begins ? `; and no other contract of the network ${network.name} counts for that number` : ''}`,
     )
   }
   if (isMade) {
@@ -1097,7 +1164,17 @@ function provesOf({ bundle: { reading, batch, anchor }, version, isMade }) {
   return proves
 }
 
-function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeKnown, rpc }) {
+function trustsOf({
+  bundle,
+  version,
+  isMade,
+  trustedBlockHash,
+  isPinned,
+  isCodeKnown,
+  rpc,
+  network,
+  pinned,
+}) {
   const { anchor, batch, level, reading } = bundle
   const trusts = []
   // a node's URL may hold a key
@@ -1121,9 +1198,16 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
       `that contract ${anchor.contract} has the code of version 2, which takes no number twice and leaves none out`,
     )
   }
+  if (pinned !== undefined && pinned.begins === undefined) {
+    trusts.push(
+      `that no other contract of the network ${network.name} holds a reading of the same number, and that no thief anchored it after its contract was given up: the network file does not say where each contract begins and ends`,
+    )
+  }
   if (version.header === 2 && !isFirst(batch)) {
     trusts.push(
-      `what is before the beginning of contract ${anchor.contract}, unless it began at zero: that no other reading bears that number there, and that none is left out`,
+      pinned?.begins
+        ? `that contract ${anchor.contract} began where the network file says, after batch ${pinned.begins.after_batch}, so that nothing is left out before: \`airproof audit\` asks the chain`
+        : `what is before the beginning of contract ${anchor.contract}, unless it began at zero: that no other reading bears that number there, and that none is left out`,
     )
   }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
@@ -1162,7 +1246,7 @@ function madeBy({ sensor_id: sensor, device }, isMade) {
   }
   const key = `that the ${device.algorithm} key ${device.public_key}`
   return isMade
-    ? `${key} is that of sensor ${sensor}: the registry of the network names it`
+    ? `${key} is that of sensor ${sensor}: compare it with the keys that /v1/network/keys/${sensor} of the network's API lists, as you kept them`
     : `${key} signed it, and is that of sensor ${sensor}: the signature was not checked here`
 }
 

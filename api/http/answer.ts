@@ -12,6 +12,8 @@ export type Answer = {
   readonly isOnce?: boolean
   /** It answers many requests: its digest and its compressed bytes are kept as long as its body. */
   readonly isKept?: boolean
+  /** Its tag, with quotes, where it is not made from `body`; `headers` then says who may keep it. */
+  readonly tag?: string
   /** For how many seconds a client need not ask again; 0 unless given: it asks each time. */
   readonly freshSeconds?: number
   /** Instead of `body`: receives the connection once the head is sent, and ends it. */

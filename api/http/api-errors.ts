@@ -13,6 +13,10 @@ export const apiErrors = {
     'a parameter that this address does not have; `details.known` lists those it has',
   ],
   repeated_parameter: [400, 'a parameter is given more than once'],
+  bad_cursor: [
+    400,
+    'the cursor of `after` is refused; `details.reason`: `malformed`, `other_network` or `future` (the log does not have it yet: it was put back to an older state)',
+  ],
   bad_idempotency_key: [400, 'the header `Idempotency-Key` is empty, too long or has spaces'],
   not_json: [400, 'the body is not a JSON object'],
   invalid_body: [400, 'fields of the body are wrong; `details.fields` lists all of them'],
@@ -74,6 +78,7 @@ export const apiErrors = {
   history_unavailable: [503, 'the database is away; live answers still work'],
   keys_unknown: [503, 'which keys are revoked is not known right now'],
   quota_unknown: [503, 'the use of the account’s quota is not known right now'],
+  log_unavailable: [503, 'the log of readings cannot be read right now'],
   stream_unavailable: [503, 'the stream cannot be opened yet'],
   overloaded: [503, 'too many requests wait, or too many streams are open'],
   took_too_long: [503, 'the answer was not made in time: ask for less, or try again'],

@@ -7,7 +7,8 @@ import type { Context } from 'koa'
 
 /** What pages may call: the interface, and what is open to anyone. */
 export const isForPages = (path: string): boolean =>
-  path.startsWith('/v1/') || path.startsWith('/proof/') || path === '/.well-known/airproof.json'
+  ['/v1/', '/proof/', '/archive/'].some((start) => path.startsWith(start)) ||
+  path === '/.well-known/airproof.json'
 
 /**
  * Sent whether or not a request names its origin, so that caches need not tell them apart. The
@@ -28,7 +29,7 @@ const preflightHeaders = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
   'access-control-allow-headers':
-    'Authorization, Accept, Content-Type, If-None-Match, Idempotency-Key, Last-Event-ID',
+    'Authorization, Accept, Content-Type, If-None-Match, If-Range, Range, Idempotency-Key, Last-Event-ID',
   'access-control-max-age': String(daySeconds),
 } as const
 

@@ -29,7 +29,8 @@ export function writeAnswer(ctx: Context, answer: Answer, sending: Sending): num
   const coding = isRead ? codingFor(type, body.length, sending.accepted) : undefined
   const mayRepeat = isRead && status === 200 && follow === undefined && !answer.isOnce
   const tag =
-    mayRepeat && sending.keeps !== 'none' ? tagOf(answer, coding, sending.digest) : undefined
+    answer.tag ??
+    (mayRepeat && sending.keeps !== 'none' ? tagOf(answer, coding, sending.digest) : undefined)
   const isKnown = tag !== undefined && isSameAs(ctx, tag)
   ctx.respond = false
   // the server has answered 503 for us, or the client has gone
@@ -67,12 +68,14 @@ function headOf(
   { keeps, headers }: Sending,
 ): OutgoingHttpHeaders {
   const head: OutgoingHttpHeaders = { ...headers, ...answer.headers }
+  const links = [answer.headers?.['link'], headers['link']].filter((one) => one !== undefined)
+  if (links.length > 0) head.link = links.join(', ')
   if (tag === undefined) {
     head['cache-control'] = 'no-store'
     return head
   }
   head.etag = tag
-  head['cache-control'] = cacheControl(answer, keeps)
+  if (answer.tag === undefined) head['cache-control'] = cacheControl(answer, keeps)
   return head
 }
 

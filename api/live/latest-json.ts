@@ -19,6 +19,7 @@ export const latestFields = [
   'dominant_pollutant',
   'beyond_index',
   'quality',
+  'quality_level',
   ...quantityNames,
   'modified_at',
   'silence_seconds',

@@ -1,5 +1,6 @@
 import type { AirIndex, Pollutant } from '../../core/air/index/air-index.ts'
 import { type Flag, namesOf } from '../../core/air/quality.ts'
+import { type QualityLevel, qualityOf } from '../../core/air/quality-level.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { type Measurements, measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -18,6 +19,7 @@ export type ReadingJson = Measurements & {
   /** A concentration is above the index's table. */
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
+  readonly quality_level: QualityLevel
   readonly blockchain: { readonly hash: string } & OnChain
   readonly blockchain_tx: string | null
 }
@@ -44,7 +46,23 @@ export const readingJson = (
   reading: Reading,
   { index, shape }: View,
   proofs: Proofs,
-): Partial<ReadingJson> => shaped(fullJson(reading, index, proofs), shape)
+): Partial<ReadingJson> =>
+  shape === 'flat'
+    ? flatJson(reading, index, proofs)
+    : shaped(fullJson(reading, index, proofs), shape)
+
+/** Made by itself: it has no hash, which costs more than all the rest. */
+const flatJson = (
+  reading: Reading,
+  index: AirIndex,
+  { onChainOf }: Proofs,
+): Partial<ReadingJson> => ({
+  sensor_id: reading.sensor,
+  timestamp: formatIsoMs(reading.timeMs),
+  ...measurementsOf(reading.values),
+  aqi: index.ofReading(reading),
+  blockchain_tx: onChainOf(reading).tx_hash,
+})
 
 /** `textOf` below writes the same. */
 export function fullJson(
@@ -73,7 +91,7 @@ function fixedJson(reading: Reading, index: AirIndex): FixedJson {
 
 type IndexJson = Pick<
   ReadingJson,
-  'aqi' | 'aqi_category' | 'dominant_pollutant' | 'beyond_index' | 'quality'
+  'aqi' | 'aqi_category' | 'dominant_pollutant' | 'beyond_index' | 'quality' | 'quality_level'
 >
 
 /** What the values of a reading mean. */
@@ -85,25 +103,25 @@ export function indexJson(reading: Reading, index: AirIndex): IndexJson {
     dominant_pollutant: index.dominantOf(reading),
     beyond_index: index.isBeyond(reading),
     quality: namesOf(reading.flags),
+    quality_level: qualityOf(reading.flags),
   }
 }
 
 /** The same of a sensor that never sent a reading. */
-export const noIndexJson: IndexJson = {
+export const noIndexJson: Omit<IndexJson, 'quality_level'> & { readonly quality_level: null } = {
   aqi: null,
   aqi_category: null,
   dominant_pollutant: null,
   beyond_index: false,
   quality: [],
+  quality_level: null,
 }
 
-function shaped(json: ReadingJson, shape: Shape): Partial<ReadingJson> {
-  const { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain, blockchain_tx } = json
+function shaped(json: ReadingJson, shape: Exclude<Shape, 'flat'>): Partial<ReadingJson> {
+  const { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain } = json
   switch (shape) {
     case 'full':
       return json
-    case 'flat':
-      return { sensor_id, timestamp, ...measurements, aqi, blockchain_tx }
     case 'nested':
       return { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain }
   }

@@ -1,10 +1,19 @@
+/** GET /v1/openapi.json and /v1/docs: this interface for programs and for people. */
 import { type Answer, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { apiErrors } from '../http/api-errors.ts'
 import { openApi } from './document.ts'
+import { hasReference, referenceFiles } from './reference-files.ts'
+import type { Parameter } from './samples.ts'
+import { type Described, served } from './served.ts'
 
-/** GET /v1/openapi.json: this interface for programs. */
-export function openApiDocument(): Route {
-  const answer = { ...jsonAnswer(openApi), isKept: true }
+export const documentRoutes = (): readonly Route[] => [
+  openApiDocument(),
+  docsPage(),
+  ...referenceFiles(),
+]
+
+function openApiDocument(): Route {
+  const answer = { ...jsonAnswer(served), isKept: true }
   return {
     path: '/v1/openapi.json',
     params: [],
@@ -14,16 +23,21 @@ export function openApiDocument(): Route {
   }
 }
 
-/** GET /v1/docs: the same for people, in one page that loads nothing from other hosts. */
-export function docsPage(): Route {
+/**
+ * One page that loads nothing from other hosts: everything without a script, and with one Swagger UI
+ * in its place, which needs neither inline styles nor `eval`.
+ */
+function docsPage(): Route {
   const answer: Answer = {
     type: 'text/html; charset=utf-8',
     isKept: true,
     body: Buffer.from(page()),
     headers: {
+      // its pictures are in its style sheet
       'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
     },
   }
   return {
@@ -39,27 +53,25 @@ const text = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 function page(): string {
-  const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
-    Object.entries<Operation>(methods).map(([method, described]) =>
-      operation(method, path, described),
-    ),
+  const operations = Object.entries(served.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => operation(method, path, described)),
   )
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${text(openApi.info.title)}</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-h2 code { font-size: 1rem } table { border-collapse: collapse; width: 100% }
-td, th { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-top: 1px solid #8884 }
-@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } a { color: #9cf } }
-</style>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/v1/docs/reference.css">
+${hasReference ? reference : ''}
+<div id="reference"></div>
+<main id="plain">
 <h1>${text(openApi.info.title)}</h1>
 <p>${text(openApi.info.description)}</p>
 <p>For programs: <a href="/v1/openapi.json">/v1/openapi.json</a></p>
 ${operations.join('\n')}
-<section>
+</main>
+<section id="errors">
 <h2>Errors</h2>
 <table>${Object.entries(apiErrors).map(errorRow).join('')}</table>
 </section>
@@ -67,45 +79,36 @@ ${operations.join('\n')}
 `
 }
 
-type Schema = {
-  readonly type?: unknown
-  readonly enum?: readonly unknown[]
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly default?: string | number
-  readonly format?: string
-}
-
-type Operation = {
-  readonly summary: string
-  readonly description?: string
-  readonly parameters?: readonly {
-    readonly name: string
-    readonly in: string
-    readonly schema: Schema
-    readonly description: string
-  }[]
-}
+const reference = `<link rel="stylesheet" href="/v1/docs/swagger-ui.css">
+<script src="/v1/docs/swagger-ui.js" defer></script>
+<script src="/v1/docs/reference.js" defer></script>`
 
 const operation = (
   method: string,
   path: string,
-  { summary, description, parameters = [] }: Operation,
+  { summary, description, parameters = [], 'x-codeSamples': [sample] }: Described,
 ): string =>
   `<section>
 <h2><code>${method.toUpperCase()} ${text(path)}</code></h2>
 <p><b>${text(summary)}.</b> ${text(description ?? '')}</p>
 ${parameters.length === 0 ? '' : `<table>${parameters.map(row).join('')}</table>`}
+<pre>${text(sample?.source ?? '')}</pre>
 </section>`
 
 const errorRow = ([name, [status, when]]: [string, readonly [number, string]]): string =>
   `<tr><th>${code(name)}</th><td>${status}</td><td>${inCode(when)}</td></tr>`
 
-const row = (parameter: NonNullable<Operation['parameters']>[number]): string =>
+const row = (parameter: Parameter): string =>
   `<tr><th><code>${text(parameter.name)}</code></th><td>${text(parameter.in)}</td><td>${text(parameter.description)}${allowed(parameter.schema)}</td></tr>`
 
 /** The values a parameter may have, if they can be listed. */
-function allowed({ enum: values, minimum, maximum, format, ...schema }: Schema): string {
+function allowed({
+  enum: values,
+  minimum,
+  maximum,
+  format,
+  ...schema
+}: Parameter['schema']): string {
   const rules: string[] = []
   if (values !== undefined) rules.push(values.map((value) => code(String(value))).join(', '))
   if (minimum !== undefined && maximum !== undefined) {

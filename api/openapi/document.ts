@@ -1,5 +1,7 @@
 /** /v1 for programs: OpenAPI 3.1. Tests check that it matches what the routes accept and return. */
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { qualityFilters } from '../../core/air/quality-level.ts'
+import { changesPaths, changesSchemas } from './changes.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
 import { networkPaths, networkSchemas } from './network.ts'
 import {
@@ -14,6 +16,7 @@ import {
   query,
   read,
   ref,
+  sensorInPath,
   text,
   timeGiven,
 } from './parts.ts'
@@ -44,11 +47,6 @@ const readingTime = query('timestamp', timeGiven, 'of the reading', {
   example: '2026-01-31T08:00:00.000Z',
 })
 const hashPin = query('hash', hash, 'answers 409 if the reading has another hash')
-const sensorInPath = path(
-  'sensor_id',
-  'the id, or its short form such as NGR-LOS-017 if only one sensor has that number',
-  'NGR-LOS-IKJ-017',
-)
 const sensorInQuery = query('sensor_id', filled, 'of this sensor only; the id or its short form', {
   example: 'NGR-LOS-IKJ-017',
 })
@@ -73,6 +71,12 @@ const boxInQuery = query(
   text,
   'west,south,east,north in degrees; an east above 180 spans the antimeridian; 400 if it misses the network and would not with latitude and longitude swapped',
   { example: '3.3,6.4,3.5,6.7' },
+)
+
+const qualityInQuery = query(
+  'quality',
+  { ...oneOf(qualityFilters), default: 'all' },
+  'good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
 )
 
 const format = query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept')
@@ -129,7 +133,7 @@ export const openApi = {
         tags: ['sensors'],
         summary: 'Sensors by id, with their status',
         description:
-          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since` and `format` need it.',
+          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it.',
         parameters: [
           query('status', oneOf(['online', 'offline']), 'only these'),
           areaInQuery,
@@ -163,6 +167,7 @@ export const openApi = {
             { example: '2026-01-31T08:00:00Z' },
           ),
           format,
+          qualityInQuery,
         ],
         responses: {
           ...read(
@@ -218,6 +223,7 @@ export const openApi = {
             { ...oneOf(['desc', 'asc']), default: 'desc' },
             'by time: newest first, or oldest first; a cursor goes on in its own order only',
           ),
+          qualityInQuery,
         ],
         responses: {
           ...read(
@@ -234,6 +240,10 @@ export const openApi = {
         },
       },
     },
+    ...changesPaths(
+      { sensor: sensorInQuery, area: areaInQuery, format, index: indexInQuery },
+      tables('ReadingsGeoJson'),
+    ),
     '/v1/readings/{sensor_id}/verify': {
       get: {
         operationId: 'verifyReading',
@@ -384,6 +394,7 @@ export const openApi = {
       ...statisticsSchemas,
       ...usageSchemas,
       ...streamSchemas,
+      ...changesSchemas,
       ...webhookSchemas,
       ...failureSchemas,
     },

@@ -121,6 +121,16 @@ export const headers = {
     { type: 'string', const: 'true' },
     'true',
   ),
+  'Airproof-More': headerOf(
+    'whether the log has more already, as `more` in JSON',
+    { type: 'string', enum: ['true', 'false'] },
+    'false',
+  ),
+  'Airproof-Gap': headerOf(
+    'from/to of the readings that the log does not hold any more, as `gap` in JSON; absent: nothing is missing; `..`: not known',
+    text,
+    '2026-01-30T08:00:00.000Z/2026-01-31T08:00:00.000Z',
+  ),
   ETag: headerOf(
     'names this answer: sent back as If-None-Match it is 304 until it changes',
     text,

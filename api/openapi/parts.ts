@@ -65,6 +65,11 @@ export const query = (
 ) => ({ name, in: 'query', required, schema, description, ...example }) as const
 export const path = (name: string, description: string, example: string) =>
   ({ name, in: 'path', required: true, schema: text, description, example }) as const
+export const sensorInPath = path(
+  'sensor_id',
+  'the id, or its short form such as NGR-LOS-017 if only one sensor has that number',
+  'NGR-LOS-IKJ-017',
+)
 export const header = (name: string, schema: object, description: string, example: string) =>
   ({ name, in: 'header', required: false, schema, description, example }) as const
 

@@ -1,6 +1,7 @@
 /** Answers about sensors, readings, proofs and areas: parts of the OpenAPI document. */
 import { pollutants } from '../../core/air/index/air-index.ts'
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { qualityLevels } from '../../core/air/quality-level.ts'
 import { type Quantity, quantities, quantityNames } from '../../core/air/quantities.ts'
 import { fewestValues } from '../../core/air/values.ts'
 import { leafNow } from '../../core/proof/leaf.ts'
@@ -27,6 +28,7 @@ import {
 const categories = airIndices.flatMap(({ bands }) => bands.map((band) => band.category))
 const category = nullable(ref('AqiCategory'))
 const pollutant = nullable(ref('Pollutant'))
+const qualityLevel = oneOf(qualityLevels)
 const sensorId = { ...text, description: 'NGR-LOS-{AREA}-{NUMBER}' } as const
 
 /** The quantities in every answer, and those present only if they were measured. */
@@ -65,6 +67,7 @@ const latest = {
   dominant_pollutant: pollutant,
   beyond_index: yes,
   quality: { ...arrayOf(text), description: 'flags about the values' },
+  quality_level: { ...nullable(qualityLevel), description: 'of the worst of the flags' },
   ...measured.basic,
   ...measured.others,
   modified_at: {
@@ -117,7 +120,10 @@ const areaCode = { ...textOrNull, description: 'the AREA part of its sensors’ 
 const page = (item: string) => ({
   ...object(
     { status: success, count: integer, next_cursor: cursor, readings: arrayOf(ref(item)) },
-    { sensor_id: { ...sensorId, description: 'if one sensor was requested' } },
+    {
+      sensor_id: { ...sensorId, description: 'if one sensor was requested' },
+      left_out: { ...integer, description: 'by `quality`, if it was given' },
+    },
   ),
 })
 
@@ -237,6 +243,7 @@ export const answerSchemas = {
           description: 'above the table of the index; that of the US EPA ends at 500',
         },
         quality: { ...arrayOf(text), description: 'flags about the values' },
+        quality_level: { ...qualityLevel, description: 'of the worst of the flags' },
         blockchain: ref('Blockchain'),
         blockchain_tx: txHash,
       },
@@ -288,6 +295,10 @@ export const answerSchemas = {
         tx_hash: hash,
         explorer_url: text,
         chain_id: integerOrNull,
+        demonstration: {
+          type: ['boolean', 'null'],
+          description: 'the operator runs this chain, so it proves nothing about time',
+        },
         contract: textOrNull,
         block_number: integerOrNull,
         block_hash: textOrNull,

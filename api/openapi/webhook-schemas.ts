@@ -144,10 +144,10 @@ export const webhookSchemas = {
       },
     ],
   },
-  WebhookPatch: webhookBodySchemas.patch,
-  Rotation: webhookBodySchemas.rotate,
-  TestRequest: webhookBodySchemas.test,
-  Recovery: webhookBodySchemas.recover,
+  WebhookPatch: { ...webhookBodySchemas.patch, examples: [{ description: 'our alarm' }] },
+  Rotation: { ...webhookBodySchemas.rotate, examples: [{ overlap_seconds: 3_600 }] },
+  TestRequest: { ...webhookBodySchemas.test, examples: [{ event: 'aqi.high' }] },
+  Recovery: { ...webhookBodySchemas.recover, examples: [{ since: '2026-01-31T00:00:00Z' }] },
   ...Object.fromEntries(
     eventKinds.map((kind) => {
       // their own identifiers would change the base of references, and their own dialect its rules

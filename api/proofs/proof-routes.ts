@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
+import { catalogueFile } from '../../operate/archive/archive-layout.ts'
 import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 import { createMakeBundle } from '../../operate/proofs/make-bundle.ts'
 import { createProveReading } from '../../operate/proofs/prove-reading.ts'
@@ -12,9 +15,10 @@ import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import type { NetworkSettings, ProofSettings } from '../config.ts'
+import type { ArchiveSettings, NetworkSettings, ProofSettings } from '../config.ts'
 import type { Route } from '../http/answer.ts'
 import { rateByNetwork } from '../http/rate-by-network.ts'
+import { contractEnds } from './contract-ends.ts'
 import { createExpectedBy } from './expected-by.ts'
 import { isInLog } from './is-in-log.ts'
 import { countMismatches } from './mismatches.ts'
@@ -22,6 +26,7 @@ import { type NetworkDocument, networkDocument, networkRoutes } from './network.
 import { openProof, proofOfReading } from './proof.ts'
 import { proofFiles } from './proof-page.ts'
 import type { ReadingSources } from './proven-reading.ts'
+import { sensorKeys } from './sensor-keys.ts'
 import { verifyReading } from './verify.ts'
 
 type Options = ReadingSources & {
@@ -31,6 +36,8 @@ type Options = ReadingSources & {
   readonly states: () => readonly PartitionState[]
   readonly settings: ProofSettings
   readonly network: NetworkSettings
+  readonly networkId: string
+  readonly archive: ArchiveSettings
   readonly level: LevelNow
   readonly registry: Registry
   readonly log: Logger
@@ -39,8 +46,21 @@ type Options = ReadingSources & {
 
 /** Everything about proofs that is asked over HTTP. */
 export async function proofRoutes(options: Options): Promise<readonly Route[]> {
-  const { nc, index, keccak, states, settings, network, level, registry, log, nowMs, ...sources } =
-    options
+  const {
+    nc,
+    index,
+    keccak,
+    states,
+    settings,
+    network,
+    networkId,
+    archive,
+    level,
+    registry,
+    log,
+    nowMs,
+    ...sources
+  } = options
   const { explorerUrl, publicUrl, anchorIntervalMs, openProofs } = settings
   const prove = createProveReading({
     index,
@@ -59,13 +79,20 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     mismatches: countMismatches({ registry, index, log }),
   }
   const bound = rateByNetwork({ limit: openProofs, clockMs: () => performance.now() })
-  const networkNow = (): NetworkDocument =>
-    networkDocument({
+  const networkNow = async (): Promise<NetworkDocument> => {
+    // before the contracts, which may be more after it: what is not known then is left out
+    const ends = await contractEnds({ index, chainProofOf })
+    return networkDocument({
       settings: network,
+      hasArchive: existsSync(join(archive.folder, catalogueFile)),
       publicUrl,
       contracts: index.deployments(),
+      ends,
+      keccak,
       formatLevel: level.current(),
+      id: networkId,
     })
+  }
   const bundles = {
     ...shared,
     makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),
@@ -79,5 +106,6 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     openProof(bundles),
     ...proofFiles(),
     ...networkRoutes({ networkNow, bound }),
+    sensorKeys({ ...sources, bound }),
   ]
 }

@@ -23,7 +23,7 @@ type Options = ProofSources & {
   readonly makeBundle: MakeBundle
   readonly expectedBy: ExpectedBy
   readonly publicUrl: string
-  readonly networkNow: () => NetworkDocument
+  readonly networkNow: () => Promise<NetworkDocument>
   /** @throws ApiError 429 */
   readonly bound: (network: string) => void
 }
@@ -64,7 +64,7 @@ export const openProof = (options: Options): Route => ({
         reading,
         verdict,
         link: proofUrl(options.publicUrl, reading, verdict.hash),
-        network: options.networkNow(),
+        network: await options.networkNow(),
       })
     }
     return bundleAnswer(await bundleOf({ asker, name, timeMs }, params, options), isFile)

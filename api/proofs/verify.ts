@@ -3,6 +3,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import { fewestValues, valueOf } from '../../core/air/values.ts'
 import { toHex } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import { leafValues } from '../../core/proof/leaf.ts'
 import { proofUrl } from '../../core/proof/proof-path.ts'
 import { secondMs } from '../../core/time.ts'
@@ -103,6 +104,7 @@ function ledgerOf(block: Anchored, link: string, { index }: Options) {
     tx_hash: block.tx,
     explorer_url: link,
     chain_id: deployment?.chainId ?? null,
+    demonstration: deployment === undefined ? null : isDemonstrationChain(deployment.chainId),
     contract: deployment?.contract ?? null,
     block_number: block.block,
     block_hash: block.blockHash,

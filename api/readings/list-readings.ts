@@ -23,6 +23,7 @@ import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { readView, type View } from '../live/view.ts'
+import { filteredPage, readQuality } from './filtered-page.ts'
 import { readingTypes, typeOfFormat, writeReadings } from './reading-formats.ts'
 
 type Options = {
@@ -45,6 +46,7 @@ const names = [
   'format',
   'index',
   'order',
+  'quality',
 ] as const
 
 /** GET /v1/readings: newest first unless `order` is given; from memory as far back as it goes, then from the store. */
@@ -57,28 +59,44 @@ export const listReadings = (options: Options): Route => ({
     const { board, texts } = options
     const { params } = request
     const limit = readLimit(params, 10)
-    const query = readQuery(params, limit + 1, options)
+    const wanted = readQuery(params, options)
+    const quality = readQuality(params)
     const view = readTypedView(params, request.type, options.indices)
-    const rows =
-      options.newest.page(query) ??
-      (await options.queryStore(request.asker, (store, signal) =>
-        fromStore(query, store.within(signal), options),
-      ))
-    const readings = rows.slice(0, limit)
-    const last = readings.at(-1)
-    const nextCursor =
-      rows.length > limit && last !== undefined ? readingCursor(last, query.order) : null
+    const { readings, last, leftOut } = await filteredPage(
+      quality,
+      limit,
+      wanted.after,
+      (after, count) => {
+        const query = { ...wanted, after, limit: count }
+        return (
+          options.newest.page(query) ??
+          options.queryStore(request.asker, (store, signal) =>
+            fromStore(query, store.within(signal), options),
+          )
+        )
+      },
+    )
+    const nextCursor = last === undefined ? null : readingCursor(last, wanted.order)
     const { type } = request
     const body = writeReadings(
       type,
-      { readings, sensor: query.sensor, nextCursor, view },
+      {
+        readings,
+        view,
+        fields: {
+          ...(wanted.sensor !== undefined && { sensor_id: wanted.sensor }),
+          count: readings.length,
+          next_cursor: nextCursor,
+          ...(quality !== 'all' && { left_out: leftOut }),
+        },
+      },
       { texts, registered: (sensor) => board.get(sensor)?.sensor },
     )
     return {
       type,
       body,
       freshSeconds: freshSeconds(
-        Math.min(query.toMs, query.after?.timeMs ?? latestMs),
+        Math.min(wanted.toMs, wanted.after?.timeMs ?? latestMs),
         options.nowMs(),
       ),
       headers: nextLink('/v1/readings', params, nextCursor),
@@ -87,7 +105,7 @@ export const listReadings = (options: Options): Route => ({
 })
 
 /** @throws ApiError 400 */
-function readTypedView(params: Params, type: string, indices: Options['indices']): View {
+export function readTypedView(params: Params, type: string, indices: Options['indices']): View {
   const view = readView(params, indices)
   if (view.shape !== 'full' && type === readingTypes.csv) {
     throw badParameter('shape', view.shape, 'left out with CSV, which has all columns')
@@ -97,13 +115,13 @@ function readTypedView(params: Params, type: string, indices: Options['indices']
 
 type Query = PageQuery & { readonly order: Order }
 
-function readQuery(params: Params, limit: number, { board, rules }: Options): Query {
+function readQuery(params: Params, { board, rules }: Options): Omit<Query, 'limit'> {
   const { fromMs = 0, toMs = latestMs } = readPeriod(params)
   const order = readChoice(params, 'order', ['desc', 'asc']) ?? 'desc'
   const after = readReadingCursor(params, rules, order)
   const name = readWord(params, 'sensor_id')
   const sensor = name === undefined ? undefined : findSensorId(board, rules, name)
-  return { sensor, fromMs, toMs, limit, after, order }
+  return { sensor, fromMs, toMs, after, order }
 }
 
 async function fromStore(

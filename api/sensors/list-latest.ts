@@ -1,5 +1,6 @@
 /** Part of GET /v1/sensors: every sensor with its latest reading (`include=latest`), from memory. */
 import type { AirIndex } from '../../core/air/index/air-index.ts'
+import { refusedMaskOf } from '../../core/air/quality-level.ts'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import type { Answer } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
@@ -17,7 +18,8 @@ import { findSensor } from '../live/find-sensor.ts'
 import { latestFields } from '../live/latest-json.ts'
 import { distanceM } from '../live/region.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
-import { modifiedMs } from '../live/sensor-now.ts'
+import { type Entry, modifiedMs, newestReading } from '../live/sensor-now.ts'
+import { readQuality } from '../readings/filtered-page.ts'
 import { type Field, type Found, writeLatest } from './latest-formats.ts'
 import { readNear, readSensorFilter } from './sensor-filter.ts'
 
@@ -36,7 +38,7 @@ type Wanted = {
 }
 
 /** Those that only `include=latest` has. */
-export const latestParams = ['fields', 'ids', 'modified_since', 'format'] as const
+export const latestParams = ['fields', 'ids', 'modified_since', 'format', 'quality'] as const
 
 /** An address has 4,096 characters. */
 const mostIds = 200
@@ -73,12 +75,14 @@ function find({ params }: Wanted, sources: Sources): readonly Found[] {
   const sinceMs = readTime(params, 'modified_since')
   const filter = readSensorFilter(params, options)
   const near = readNear(params, options)
+  const isGoodEnough = readLatestQuality(params)
   const entries = board
     .all()
     .filter(
       (entry) =>
         (ids === undefined || ids.has(entry.sensor.id)) &&
         (sinceMs === undefined || modifiedMs(entry) >= sinceMs) &&
+        isGoodEnough(entry) &&
         (filter === undefined || filter(entry)),
     )
   if (near === undefined) return entries.map((entry) => ({ entry, distanceM: undefined }))
@@ -88,6 +92,17 @@ function find({ params }: Wanted, sources: Sources): readonly Found[] {
       return { entry, distanceM: distanceM(near.lat, near.lon, lat, lon) }
     })
     .sort((a, b) => a.distanceM - b.distanceM || byId(a.entry.sensor, b.entry.sensor))
+}
+
+/** Of its latest reading: a sensor that has none is left out by every filter. @throws ApiError 400 */
+function readLatestQuality(params: Params): (entry: Entry) => boolean {
+  const quality = readQuality(params)
+  if (quality === 'all') return () => true
+  const refused = refusedMaskOf(quality)
+  return (entry) => {
+    const newest = newestReading(entry)
+    return newest !== undefined && (newest.flags & refused) === 0
+  }
 }
 
 const placeOf = ({ entry, distanceM = 0 }: Found): DistancePlace => ({

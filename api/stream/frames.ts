@@ -1,86 +1,98 @@
 /** The content of /v1/stream: one message of the log as server-sent events, encoded one by one. */
 
+import { namesOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import type { LogMessage } from '../../core/state/log-message.ts'
+import type { LogEvent } from '../../core/state/log-message.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import { secondMs } from '../../core/time.ts'
+import { encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
+import { afterReading, hadOf } from '../live/log-place.ts'
+import type { TailEntry } from '../live/log-tail.ts'
 
-export type Frame = {
-  readonly sensor: SensorId
-  /** Its place in the message: its readings, then its events. */
-  readonly place: number
-  readonly bytes: Buffer
-}
-
-/** The place of a client: everything up to this message, or up to this place in it, was sent. */
-export type StreamCursor = {
-  /** Sequence of READINGS. */
-  readonly seq: number
-  /** undefined: the whole message. */
-  readonly place: number | undefined
-}
-
-export const writeCursor = ({ seq, place }: StreamCursor): string =>
-  place === undefined ? String(seq) : `${seq}-${place}`
-
-/** @returns undefined if the text is not a cursor */
-export function parseCursor(text: string): StreamCursor | undefined {
-  const [, seq, place] = /^(\d{1,15})(?:-(\d{1,6}))?$/.exec(text) ?? []
-  if (seq === undefined) return undefined
-  return { seq: Number(seq), place: place === undefined ? undefined : Number(place) }
-}
+export type Frame = { readonly sensor: SensorId; readonly bytes: Buffer }
 
 export const wholeSeconds = (ms: number): number => Math.max(0, Math.round(ms / secondMs))
 
-/** @param wants events that are not wanted are not encoded */
+type Framing = {
+  /** What is before it is not sent again. Its numbers are those of the log before the message, or later. */
+  readonly cursor: LogCursor
+  readonly textOf: (reading: Reading) => string
+  /** Events that are not wanted are not encoded. */
+  readonly wants?: ((sensor: SensorId) => boolean) | undefined
+}
+
+/** The id of each event is the cursor after it. */
 export function* framesOf(
-  seq: number,
-  { readings, events }: LogMessage,
-  textOf: (reading: Reading) => string,
-  wants: (sensor: SensorId) => boolean = () => true,
+  entry: TailEntry,
+  { cursor, textOf, wants = () => true }: Framing,
 ): Generator<Frame> {
-  const frame = (sensor: SensorId, place: number, event: string, data: string): Frame => ({
+  const { readings, events, partition, nLast } = entry.message
+  const frame = (sensor: SensorId, after: LogCursor, event: string, data: string): Frame => ({
     sensor,
-    place,
-    bytes: Buffer.from(`id: ${writeCursor({ seq, place })}\nevent: ${event}\ndata: ${data}\n\n`),
+    bytes: Buffer.from(`id: ${encodeLogCursor(after)}\nevent: ${event}\ndata: ${data}\n\n`),
   })
-  for (const [place, reading] of readings.entries()) {
-    if (!wants(reading.sensor)) continue
-    // buffered readings have an event name of their own, so that clients do not take them for
-    // current
-    const event = isFresh(reading.timeMs, reading.arrivedMs) ? 'reading' : 'reading.late'
-    yield frame(reading.sensor, place, event, textOf(reading))
+  for (let place = Math.max(0, hadOf(entry, cursor)); place < readings.length; place++) {
+    const reading = readings[place]
+    if (reading === undefined || !wants(reading.sensor)) continue
+    const after = afterReading(entry, reading, cursor)
+    yield frame(reading.sensor, after, kindOf(reading), textOf(reading))
   }
-  for (const [i, event] of events.entries()) {
-    const place = readings.length + i
-    switch (event.kind) {
-      case 'rise':
-        break
-      case 'online': {
-        const reading = readings[event.place]
-        if (reading === undefined || !wants(reading.sensor)) break
-        const since = event.offlineSinceMs
-        const data = {
-          sensor_id: reading.sensor,
-          last_reading: formatIsoMs(reading.timeMs),
-          downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
-        }
-        yield frame(reading.sensor, place, 'sensor.online', JSON.stringify(data))
-        break
+  const n = cursor.n.with(partition, nLast)
+  const sent = cursor.position === entry.seq - 1 ? (cursor.events ?? 0) : 0
+  for (let i = sent; i < events.length; i++) {
+    const event = events[i]
+    const told = event && tell(event, readings)
+    if (told === undefined || !wants(told.sensor)) continue
+    const { version, network } = cursor
+    const after = { version, network, position: entry.seq - 1, n, events: i + 1 }
+    yield frame(told.sensor, after, told.name, JSON.stringify(told.data))
+  }
+}
+
+// buffered readings have an event name of their own, so that clients do not take them for current
+const kindOf = ({ timeMs, arrivedMs }: TailEntry['message']['readings'][number]): string =>
+  isFresh(timeMs, arrivedMs) ? 'reading' : 'reading.late'
+
+type Told = { readonly sensor: SensorId; readonly name: string; readonly data: object }
+
+/** @returns undefined: it is not told to streams */
+function tell(event: LogEvent, readings: TailEntry['message']['readings']): Told | undefined {
+  switch (event.kind) {
+    case 'rise':
+      return undefined
+    case 'online': {
+      const reading = readings[event.place]
+      if (reading === undefined) return undefined
+      const since = event.offlineSinceMs
+      const data = {
+        sensor_id: reading.sensor,
+        last_reading: formatIsoMs(reading.timeMs),
+        downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
       }
-      case 'offline': {
-        if (!wants(event.sensor)) break
-        const data = {
-          sensor_id: event.sensor,
-          last_reading: formatIsoMs(event.lastReadingMs),
-          offline_since: formatIsoMs(Math.floor(event.offlineSinceMs)),
-          silence_seconds: wholeSeconds(event.offlineSinceMs - event.lastReadingMs),
-        }
-        yield frame(event.sensor, place, 'sensor.offline', JSON.stringify(data))
-        break
+      return { sensor: reading.sensor, name: 'sensor.online', data }
+    }
+    case 'quality': {
+      const reading = readings[event.place]
+      if (reading === undefined) return undefined
+      const data = {
+        sensor_id: reading.sensor,
+        reading_timestamp: formatIsoMs(reading.timeMs),
+        quality_level: event.to,
+        previous_level: event.from,
+        quality: namesOf(reading.flags),
       }
+      return { sensor: reading.sensor, name: 'sensor.quality', data }
+    }
+    case 'offline': {
+      const data = {
+        sensor_id: event.sensor,
+        last_reading: formatIsoMs(event.lastReadingMs),
+        offline_since: formatIsoMs(Math.floor(event.offlineSinceMs)),
+        silence_seconds: wholeSeconds(event.offlineSinceMs - event.lastReadingMs),
+      }
+      return { sensor: event.sensor, name: 'sensor.offline', data }
     }
   }
 }

@@ -8,6 +8,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { secondMs } from '../../core/time.ts'
+import { encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
 import type { LivePicture } from '../live/live-picture.ts'
 import { type Frame, framesOf } from './frames.ts'
 
@@ -20,20 +21,22 @@ export type Listener = {
 }
 
 export type StreamHub = Disposable & {
-  /** The last message that was sent to all listeners, or is about to be. */
-  readonly position: () => number
+  /** After everything that was sent to all listeners, or is about to be; undefined: not known now. */
+  readonly place: () => LogCursor | undefined
   readonly isLive: () => boolean
   readonly size: () => number
   /** Keeps the line alive and judges it until it is closed; events are sent once it has joined. */
   readonly keep: (listener: Listener) => void
-  /** From now on it is sent everything after message `afterSeq`. */
-  readonly join: (listener: Listener, afterSeq: number) => void
+  /** From now on it is sent everything after a whole message. */
+  readonly join: (listener: Listener, after: LogCursor) => void
   /** Ends every stream; no client can join afterwards. */
   readonly end: () => void
 }
 
 type Options = {
   readonly picture: Pick<LivePicture, 'position' | 'isLive' | 'onFolded'>
+  /** After everything that the picture has folded: `LogTail`. */
+  readonly place: () => LogCursor | undefined
   readonly textOf: (reading: Reading) => string
   /** For how long messages are gathered into one write, ms. */
   readonly gatherMs?: number
@@ -44,7 +47,7 @@ type Options = {
 
 type Line = Listener & {
   /** undefined: it has not joined yet. */
-  afterSeq: number | undefined
+  after: LogCursor | undefined
   /** Bytes that had left us at the last ping. */
   sent: number
   stalledPings: number
@@ -58,6 +61,7 @@ const mostStalledPings = 2
 
 export function createStreamHub({
   picture,
+  place,
   textOf,
   gatherMs = 50,
   pingMs = 15 * secondMs,
@@ -89,7 +93,10 @@ export function createStreamHub({
     if (!isNext && position > 0) endAll('interrupted')
     position = seq
     if (message === undefined || lines.size === 0) return
-    pending.push({ seq, frames: [...framesOf(seq, message, textOf)] })
+    const after = place()
+    if (after === undefined) return endAll('interrupted')
+    const cursor = beforeMessage(message, after)
+    pending.push({ seq, frames: [...framesOf({ seq, message }, { cursor, textOf })] })
     gathering ??= setTimeout(flush, gatherMs)
   })
 
@@ -102,16 +109,16 @@ export function createStreamHub({
     if (first === undefined) return
     let whole: Buffer | undefined
     for (const line of lines) {
-      const { wants, afterSeq } = line
-      if (afterSeq === undefined) continue
-      if (wants === undefined && afterSeq < first.seq) {
+      const { wants, after } = line
+      if (after === undefined) continue
+      if (wants === undefined && after.position < first.seq) {
         whole ??= Buffer.concat(gathered.flatMap(({ frames }) => frames.map(({ bytes }) => bytes)))
         send(line, whole)
         continue
       }
       const own: Buffer[] = []
       for (const { seq, frames } of gathered) {
-        if (seq <= afterSeq) continue
+        if (seq <= after.position) continue
         for (const { sensor, bytes } of frames) if (wants?.(sensor) ?? true) own.push(bytes)
       }
       send(line, own.length === 1 && own[0] !== undefined ? own[0] : Buffer.concat(own))
@@ -127,8 +134,10 @@ export function createStreamHub({
 
   const ping = (): void => {
     flush()
+    const now = place()
+    const nowId = now && idLine(now)
     for (const line of lines) {
-      const { out, afterSeq } = line
+      const { out, after } = line
       const waiting = out.writableLength
       const sent = (out.socket?.bytesWritten ?? 0) - waiting
       line.stalledPings = waiting > 0 && sent === line.sent ? line.stalledPings + 1 : 0
@@ -138,7 +147,8 @@ export function createStreamHub({
         continue
       }
       // an id without data moves the client on, past everything that its filter left out
-      const at = afterSeq === undefined ? '' : `id: ${Math.max(afterSeq, position)}\n`
+      const isAhead = after !== undefined && after.position > position
+      const at = after === undefined ? '' : isAhead ? idLine(after) : (nowId ?? '')
       send(line, `: ping\n${at}\n`)
     }
   }
@@ -160,21 +170,29 @@ export function createStreamHub({
   }
 
   return {
-    position: () => position,
+    place,
     isLive: () => !isStopped && picture.isLive(),
     size: () => lines.size,
     keep: (listener) => {
-      const line: Line = { ...listener, afterSeq: undefined, sent: -1, stalledPings: 0 }
+      const line: Line = { ...listener, after: undefined, sent: -1, stalledPings: 0 }
       lines.add(line)
       lineOf.set(listener, line)
       listener.out.once('close', () => lines.delete(line))
       if (isStopped) end(line, 'stopping')
     },
-    join: (listener, afterSeq) => {
+    join: (listener, after) => {
       const line = lineOf.get(listener)
-      if (line !== undefined) line.afterSeq = afterSeq
+      if (line !== undefined) line.after = after
     },
     end: stop,
     [Symbol.dispose]: stop,
   }
 }
+
+/** @param after what there is after the message */
+const beforeMessage = (
+  { partition, nLast, readings }: LogMessage,
+  after: LogCursor,
+): LogCursor => ({ ...after, n: after.n.with(partition, nLast - readings.length) })
+
+export const idLine = (cursor: LogCursor): string => `id: ${encodeLogCursor(cursor)}\n`

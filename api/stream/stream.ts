@@ -1,31 +1,34 @@
 /** GET /v1/stream: what happens, as it happens, as server-sent events. */
-import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { LogCursor } from '../../schemas/log/log-cursor.ts'
 import type { Asker, Request, Route } from '../http/answer.ts'
 import { badParameter, unavailable } from '../http/api-error.ts'
 import { fairLine } from '../http/fair-line.ts'
 import { type Params, readWord } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import { findSensor } from '../live/find-sensor.ts'
+import type { LogAfter } from '../live/log-after.ts'
+import type { GapOf } from '../live/log-gap.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
 import { usualView } from '../live/view.ts'
 import { readSensorFilter } from '../sensors/sensor-filter.ts'
-import { parseCursor, type StreamCursor } from './frames.ts'
-import type { Listener, StreamHub } from './hub.ts'
+import { type EventId, parseEventId } from './event-ids.ts'
+import { idLine, type Listener, type StreamHub } from './hub.ts'
 import { createReplay } from './replay.ts'
 import { type StreamBounds, streamPlaces } from './stream-places.ts'
 
 type Options = {
-  readonly nc: NatsConnection
+  readonly log: LogAfter
+  readonly gapOf: GapOf
   readonly hub: StreamHub
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
   readonly texts: Pick<ReadingTexts, 'textOf'>
-  readonly log: Logger
+  readonly logger: Logger
   readonly bounds?: StreamBounds
 }
 
@@ -38,33 +41,34 @@ const replayBounds = {
 }
 
 export function streamEvents(options: Options): Route {
-  const { nc, hub, texts, log } = options
+  const { log, gapOf, hub, texts, logger } = options
   const places = streamPlaces(options.bounds)
   const inTurn = {
     accounts: fairLine(replayBounds.accounts),
     visitors: fairLine(replayBounds.visitors),
   }
   const replay = createReplay({
-    nc,
+    log,
+    gapOf,
     textOf: (reading) => texts.textOf(reading, usualView),
-    position: hub.position,
+    place: hub.place,
   })
 
   const resume = async (
     listener: Listener,
     { isVisitor, share, gone }: Asker,
-    cursor: StreamCursor,
+    { id, given }: Given,
   ): Promise<void> => {
     const { out, wants } = listener
     const turn = { share: share(), gone: gone() }
     try {
-      const onCaughtUp = (seq: number): void => hub.join(listener, seq)
+      const onCaughtUp = (place: LogCursor): void => hub.join(listener, place)
       await inTurn[isVisitor ? 'visitors' : 'accounts'](turn, () =>
-        replay({ cursor, out, wants, gone: turn.gone, onCaughtUp }),
+        replay({ id, given, out, wants, gone: turn.gone, onCaughtUp }),
       )
     } catch (error) {
       if (turn.gone.aborted) return
-      log.warn({ err: error }, 'could not replay the log to a stream')
+      logger.warn({ err: error }, 'could not replay the log to a stream')
       out.destroy()
     }
   }
@@ -79,8 +83,10 @@ export function streamEvents(options: Options): Route {
       if (params.has('token') && header('authorization') !== undefined)
         throw badParameter('token', '(not shown)', 'left out with the header Authorization')
       const wants = readWanted(params, options)
-      const cursor = readCursor(params, header)
-      if (!hub.isLive()) throw unavailable('stream_unavailable', 'the stream cannot be joined yet')
+      const given = readEventId(params, header)
+      const now = hub.place()
+      if (!hub.isLive() || now === undefined)
+        throw unavailable('stream_unavailable', 'the stream cannot be joined yet')
       const take = places(asker, caller.isInternal)
       return {
         type: 'text/event-stream',
@@ -91,12 +97,12 @@ export function streamEvents(options: Options): Route {
           const listener = { out, wants, checkAgain: caller.checkAgain }
           hub.keep(listener)
           out.write(`retry: ${retryMs}\n\n`)
-          if (cursor !== undefined) {
-            void resume(listener, asker, cursor)
+          if (given !== undefined) {
+            void resume(listener, asker, given)
             return
           }
-          out.write(`id: ${hub.position()}\n\n`)
-          hub.join(listener, hub.position())
+          out.write(`${idLine(now)}\n`)
+          hub.join(listener, now)
         },
       }
     },
@@ -126,11 +132,13 @@ function needInUse({ sensor }: Entry, given: string): SensorId {
   throw badParameter('sensor_id', given, expected)
 }
 
+type Given = { readonly id: EventId; readonly given: string }
+
 /** The parameter wins: a page that reloads has it, but not the header. @throws ApiError 400 */
-function readCursor(params: Params, header: Request['header']): StreamCursor | undefined {
-  const text = params.get('last_event_id') ?? header('last-event-id')
-  if (text === undefined || text === '') return undefined
-  const cursor = parseCursor(text)
-  if (cursor !== undefined) return cursor
-  throw badParameter('last_event_id', text, 'the id of an event of this stream')
+function readEventId(params: Params, header: Request['header']): Given | undefined {
+  const given = params.get('last_event_id') ?? header('last-event-id')
+  if (given === undefined || given === '') return undefined
+  const id = parseEventId(given)
+  if (id !== undefined) return { id, given }
+  throw badParameter('last_event_id', given, 'the id of an event, or a cursor of /v1/changes')
 }

@@ -41,6 +41,8 @@ type Options = {
 /** A name that does not resolve is accepted: it is judged again whenever it is dialled. */
 const resolveWithinMs = 2 * secondMs
 const mostCandidates = 20
+/** The format level since when every process knows the filter. */
+const minQualityLevel = 3
 
 export function createJudgeWanted(options: Options): JudgeWanted {
   return async ({ url, events = [], filters }, already = []) => {
@@ -105,8 +107,8 @@ async function isNotPublic(hostname: string, resolver: PublicResolver): Promise<
 
 /** Sensor and area under their canonical names; the whole network is not a filter. */
 function judgeFilters(
-  { sensor_id, area, aqi_threshold }: WebhookFilters,
-  { board, rules, directory }: Options,
+  { sensor_id, area, aqi_threshold, min_quality }: WebhookFilters,
+  { board, rules, directory, level }: Options,
   wrong: WrongField[],
 ): WebhookFilters {
   const sensor = sensor_id === undefined ? undefined : canonical(sensor_id, { board, rules }, wrong)
@@ -114,11 +116,17 @@ function judgeFilters(
   if (area !== undefined && match === undefined) {
     wrong.push(wrongField('filters.area', area, 'the name of an area: /v1/areas lists them'))
   }
+  // a process of an earlier version would not read the webhook
+  if (min_quality !== undefined && level.current() < minQualityLevel) {
+    const words = 'left out until the operator has upgraded every process (airproof upgrade)'
+    wrong.push(wrongField('filters.min_quality', min_quality, words))
+  }
   if (sensor !== undefined) refuseNever({ sensor, area: match }, board, wrong)
   return {
     ...(sensor === undefined ? {} : { sensor_id: sensor }),
     ...(match === undefined || match.isNetwork ? {} : { area: match.name }),
     ...(aqi_threshold === undefined ? {} : { aqi_threshold }),
+    ...(min_quality === undefined ? {} : { min_quality }),
   }
 }
 

@@ -57,23 +57,29 @@ function refuseOperators({ disabled }: Webhook): void {
 
 type FilterPatch = NonNullable<Patch['filters']>
 
-function namedFilters({ sensor_id, area, aqi_threshold }: FilterPatch): WebhookFilters {
+function namedFilters({
+  sensor_id,
+  area,
+  aqi_threshold,
+  min_quality,
+}: FilterPatch): WebhookFilters {
   return {
     ...(typeof sensor_id === 'string' ? { sensor_id } : {}),
     ...(typeof area === 'string' ? { area } : {}),
     ...(typeof aqi_threshold === 'number' ? { aqi_threshold } : {}),
+    ...(typeof min_quality === 'string' ? { min_quality } : {}),
   }
 }
 
 /** Removed: null, and an area that turned out to be the whole network. */
 const droppedFilters = (patch: FilterPatch, wanted: WebhookFilters): readonly FilterName[] =>
-  (['sensor_id', 'area', 'aqi_threshold'] as const).filter(
+  (['sensor_id', 'area', 'aqi_threshold', 'min_quality'] as const).filter(
     (name) => patch[name] !== undefined && wanted[name] === undefined,
   )
 
 /** @param dropped undefined: all */
 function without(
-  { sensor_id, area, aqi_threshold }: WebhookFilters,
+  { sensor_id, area, aqi_threshold, min_quality }: WebhookFilters,
   dropped: readonly FilterName[] | undefined,
 ): WebhookFilters {
   const isKept = (name: FilterName): boolean => dropped !== undefined && !dropped.includes(name)
@@ -81,5 +87,6 @@ function without(
     ...(sensor_id !== undefined && isKept('sensor_id') ? { sensor_id } : {}),
     ...(area !== undefined && isKept('area') ? { area } : {}),
     ...(aqi_threshold !== undefined && isKept('aqi_threshold') ? { aqi_threshold } : {}),
+    ...(min_quality !== undefined && isKept('min_quality') ? { min_quality } : {}),
   }
 }

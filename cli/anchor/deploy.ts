@@ -5,18 +5,21 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { Ask } from '../../anchor/chain/rpc.ts'
 import { readAnchorConfig } from '../../anchor/config.ts'
 import { deployRegistry } from '../../anchor/deploy/deploy.ts'
-import { keepDeployment, readDeployments } from '../../anchor/deploy/deployment.ts'
+import { keepDeployment } from '../../anchor/deploy/deployment.ts'
 import { findBeginning } from '../../anchor/deploy/find-beginning.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
+import { isSame, readRoles } from '../../anchor/deploy/set-writer.ts'
 import { goOnAfter } from '../../anchor/send/resync.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { chainInWords } from '../../core/proof/demonstration-chain.ts'
 import { batchVersionOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { readSealed } from '../../operate/exports/sealed-headers.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { levelOf } from '../../runtime/nats/format-level.ts'
 import { lastValues } from '../../runtime/nats/last-values.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { needStreams } from '../../runtime/nats/streams.ts'
 import { borderKey, parseBorder, type SealedBatch } from '../../schemas/anchoring/batch-record.ts'
@@ -29,7 +32,6 @@ import {
 } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes, systemKeys } from '../../schemas/system-keys.ts'
-import { readSealed } from '../export/sealed-headers.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { addressFlag, wholeFlag } from '../shell/words.ts'
@@ -67,6 +69,14 @@ export const deploy = (context: CommandContext): Promise<number> =>
     if (next !== undefined && known.length > 0) {
       const place = { index: next.beginning.from.index, last: next.last, writer: account.address }
       await goOnAfter(kv, place)
+    }
+    for (const former of known) {
+      const { contract } = former
+      const { writer } = await readRoles(ask, former)
+      if (isSame(writer, noContract)) continue
+      note(
+        `nothing should be anchored in ${contract} any more: its owner shuts it with \`airproof anchor writer --anchor-contract ${contract} --set none\` (docs/chain.md)`,
+      )
     }
     print(
       flags['json'] === true

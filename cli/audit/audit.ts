@@ -5,6 +5,7 @@ import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines, isNotYet } from '../../anchor/audit/words.ts'
 import { openRpc } from '../../anchor/chain/rpc.ts'
 import { readAnchorConfig } from '../../anchor/config.ts'
+import { needDeployments, readSealed, sealedHeaders } from '../../operate/exports/sealed-headers.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
@@ -14,7 +15,6 @@ import type { SharedConfig } from '../../runtime/process/config.ts'
 import { readSettings } from '../../runtime/settings.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
-import { needDeployments, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
 import { allRows, latestMs, sampledRows } from '../export/stored-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
@@ -48,6 +48,9 @@ be anchored because the anchor process was started only now.
   --contract 0x…     the newest contract that you mean, from a source that you trust; else the one
                      that the operator's record names. --chain-id N and --block N (where to begin to
                      read the chain) in the same way
+  --theft 0x…        a former contract whose writer's key was stolen, as you know (several with
+                     commas): readings that only its abandoned end holds are then the thief's. Not
+                     named, they are a finding: history that was taken away looks the same
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
   --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
   --sample ROWS      so many rows from random places instead of all; finds no missing ones
@@ -67,6 +70,7 @@ examples:
     contract: { type: 'string' },
     'chain-id': { type: 'string' },
     block: { type: 'string' },
+    theft: { type: 'string' },
     from: { type: 'string' },
     rpc: { type: 'string' },
     sample: { type: 'string' },
@@ -106,7 +110,12 @@ async function auditInstance(
   const rpc = textFlag(flags, 'rpc')
   const urls = rpc === undefined ? nodesOf(settings.rpcUrls, config) : [rpc]
   if (urls.length === 0) throw new MustAct('no node to ask: name one with --rpc, or CHAIN_RPC_URL')
-  const { isPinned, deployments } = pinned(await needDeployments(nc), settings, flags)
+  const keccak = await createKeccak()
+  const { isPinned, deployments, thefts } = pinned(await needDeployments(nc), {
+    settings,
+    flags,
+    keccak,
+  })
   const [{ chainId, genesisHash }] = deployments
   const ask = openRpc({
     urls,
@@ -128,7 +137,7 @@ async function auditInstance(
     headerOf: (index) => sealed.get(index)?.header,
     blobs: await openBatchBlobs(nc),
     isBlock: isBlockOf(ask),
-    keccak: await createKeccak(),
+    keccak,
     from,
     unanchored: {
       log: (fromSeq) => storedLog(nc, fromSeq),
@@ -137,6 +146,7 @@ async function auditInstance(
     graceMs: graceIntervals * settings.intervalMs,
     anchorSinceMs: await anchorSince(nc),
     isPinned,
+    thefts,
     onBatch: (index) => progress.at(index),
     ...(rows === undefined ? {} : { rows }),
   })

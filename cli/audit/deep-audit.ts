@@ -25,7 +25,7 @@ import { systemKeys } from '../../schemas/system-keys.ts'
 import { areaStats } from '../../store/stat-fields.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
 import { latestMs } from '../export/stored-rows.ts'
-import { checkAreas, checkRules, checkSignatures } from './row-faults.ts'
+import { checkAreas, checkRules, checkSignatures, checkUnsigned } from './row-faults.ts'
 import { storedLog } from './stored-log.ts'
 
 export type DeepAudit = DeepCheck & {
@@ -59,16 +59,19 @@ export async function openDeepAudit(
   // a retired sensor has signed what it sent before
   const keysOf = (sensor: SensorId) => all.get(sensor)?.keys ?? []
   const signatures = checkSignatures(store, keysOf, await createKeccak())
+  const unsigned = checkUnsigned((sensor) => all.get(sensor)?.mustSignSinceMs)
   return {
     covers: ['area', derivedFlagsWords, signaturesWords, 'statistics of areas'],
     see: async (rows) => {
       areas.see(rows)
       rules.see(rows)
+      unsigned.see(rows)
       await signatures.see(rows)
     },
     run: async (findings) => {
       areas.tell(findings)
       rules.tell(findings)
+      unsigned.tell(findings)
       signatures.tell(findings)
       const { names, fromMs, toMs } = areas.seen()
       for (const { sites } of known.values()) for (const { area } of sites) names.add(area)

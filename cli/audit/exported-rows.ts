@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AuditedRow } from '../../anchor/audit/leaves.ts'
+import { type ExportManifest, parseManifest } from '../../operate/exports/export-manifest.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { type ExportManifest, parseManifest } from '../export/export-manifest.ts'
 import { readExport } from '../export/read-export.ts'
 
 /** @throws MustAct where the file is not the manifest of an export */

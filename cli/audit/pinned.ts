@@ -1,21 +1,38 @@
 import type { ChainSettings } from '../../anchor/config.ts'
-import { assertFits, type Deployments } from '../../anchor/deploy/deployment.ts'
+import { assertFits } from '../../anchor/deploy/deployment.ts'
 import type { Network } from '../../anchor/verifier/airproof-verify.js'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
-import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
+import type { Deployments } from '../../schemas/anchoring/deployments.ts'
+import {
+  type AnyDeployment,
+  contractVersionOf,
+  startOf,
+} from '../../schemas/anchoring/deployments.ts'
 import { networkFlag } from '../shell/network-flag.ts'
 import { textFlag, wholeFlag } from '../shell/words.ts'
 
-type Pinned = { readonly deployments: Deployments; readonly isPinned: boolean }
+type Asked = {
+  readonly settings: ChainSettings
+  readonly flags: Flags
+  readonly keccak: Keccak
+}
+
+type Pinned = {
+  readonly deployments: Deployments
+  readonly isPinned: boolean
+  /** The contracts of `--theft`. */
+  readonly thefts: ReadonlySet<string>
+}
 
 /**
  * What the person who asks names is held against the operator's record. `--contract` and `--block` name
  * the newest contract, because no contract can say which one follows it; `--network` names all of them.
  * @throws MustAct, WrongUsage
  */
-export function pinned(recorded: Deployments, settings: ChainSettings, flags: Flags): Pinned {
+export function pinned(recorded: Deployments, { settings, flags, keccak }: Asked): Pinned {
   const newest = recorded.at(-1) ?? recorded[0]
   assertFits(newest, settings)
   const contract = textFlag(flags, 'contract')?.toLowerCase()
@@ -31,13 +48,29 @@ export function pinned(recorded: Deployments, settings: ChainSettings, flags: Fl
   const block = wholeFlag(flags, 'block', { min: 0 })
   const begin = (deployment: AnyDeployment): AnyDeployment => {
     const named = deployment === newest ? block : undefined
-    const begins = named ?? (network && beginIn(network, deployment)) ?? deployment.block
+    const begins = named ?? (network && beginIn(network, deployment, keccak)) ?? deployment.block
     return { ...deployment, block: begins }
   }
   const [first, ...others] = recorded
   const deployments: Deployments = [begin(first), ...others.map(begin)]
   if (network !== undefined) assertAllThere(network, deployments)
-  return { deployments, isPinned: (contract ?? network) !== undefined }
+  return {
+    deployments,
+    isPinned: (contract ?? network) !== undefined,
+    thefts: theftsOf(flags, recorded),
+  }
+}
+
+/** @throws WrongUsage one is not a former contract of these data: in the newest one everything counts */
+function theftsOf(flags: Flags, recorded: Deployments): ReadonlySet<string> {
+  const named = textFlag(flags, 'theft')?.toLowerCase().split(',') ?? []
+  const former = recorded.slice(0, -1).map(({ contract }) => contract)
+  const unknown = named.find((address) => !former.some((contract) => contract === address))
+  if (unknown !== undefined)
+    throw new WrongUsage(
+      `--theft must name former contracts of these data, with a comma between them, and "${unknown}" is not one: ${former.length === 0 ? 'there is none' : former.join(', ')}`,
+    )
+  return new Set(named)
 }
 
 /** @throws MustAct the file has a contract that the operator's record leaves out */
@@ -52,7 +85,11 @@ function assertAllThere({ name, contracts }: Network, recorded: Deployments): vo
 }
 
 /** Where a contract of these data began, as the network file says. @throws MustAct if it is not in the file */
-function beginIn({ name, chainId, contracts }: Network, deployment: AnyDeployment): number {
+function beginIn(
+  { name, chainId, contracts }: Network,
+  deployment: AnyDeployment,
+  keccak: Keccak,
+): number {
   if (chainId !== deployment.chainId)
     throw new MustAct(
       `these data are anchored on chain ${deployment.chainId}, and the network ${name}, which you named, is on chain ${chainId}`,
@@ -70,6 +107,12 @@ function beginIn({ name, chainId, contracts }: Network, deployment: AnyDeploymen
   if (pinned.version !== contractVersionOf(deployment))
     throw new MustAct(
       `the network file has contract ${deployment.contract} in version ${pinned.version}, and the operator's record in version ${contractVersionOf(deployment)}`,
+    )
+  const { begins } = pinned
+  const start = startOf(deployment, keccak)
+  if (begins && (begins.after_batch !== start.index || begins.head !== start.head))
+    throw new MustAct(
+      `the network file says that contract ${deployment.contract} begins after batch ${begins.after_batch} with head ${begins.head}, and the operator's record says after batch ${start.index} with head ${start.head}`,
     )
   return pinned.block
 }

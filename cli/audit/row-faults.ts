@@ -9,6 +9,7 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { pm10Of, pm25Of } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { futureToleranceMs, minuteMs } from '../../core/time.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { createSignedFault } from '../../runtime/signed-reading.ts'
 import { isValidAt, type RegisteredKey } from '../../schemas/devices/registered-sensor.ts'
@@ -76,6 +77,27 @@ export function checkSignatures(
     see: (rows: readonly Reading[]): Promise<void> => {
       const signed = rows.filter(({ device }) => device !== undefined)
       return inParallel(signed, queriesAtOnce, check)
+    },
+    tell: faults.tell,
+  }
+}
+
+/** A worker that reads the registry may be some seconds late, and the CLI's clock may differ from the broker's. */
+const dutyLateMs = minuteMs
+
+/** Rows of a sensor that must sign, which are not signed. What was measured before that began is not meant. */
+export function checkUnsigned(sinceOf: (sensor: SensorId) => number | undefined) {
+  const faults = tally('signature')
+  return {
+    see: (rows: readonly Reading[]): void => {
+      for (const row of rows) {
+        if (row.device !== undefined) continue
+        const sinceMs = sinceOf(row.sensor)
+        // a row may be some minutes younger than its arrival
+        if (sinceMs === undefined || row.timeMs < sinceMs + futureToleranceMs + dutyLateMs) continue
+        const since = formatIso(sinceMs)
+        faults.add(row, `not signed, and the registry requires a signature since ${since}`)
+      }
     },
     tell: faults.tell,
   }

@@ -3,28 +3,27 @@
  * its root, the headers lead from head to head, and the last head of each run was anchored, which
  * the standalone verifier checks.
  */
-import {
-  type Verification,
-  type VerifyOptions,
-  verifyBundle,
-} from '../../anchor/verifier/airproof-verify.js'
+import type { Verification, VerifyOptions } from '../../anchor/verifier/airproof-verify.js'
 import { toHex } from '../../core/hex.ts'
-import { type BatchEnd, endOf, endOfRecord } from '../../core/proof/batch.ts'
-import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
-import { bundleText } from '../../core/proof/bundle.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
 import { nodeHash } from '../../core/proof/tree.ts'
 import {
-  type BatchProof,
-  type ExportManifest,
-  type ExportRun,
-  versionOf,
-} from './export-manifest.ts'
-import { type Groups, groupRows, type Leaf, Refusal, refuse } from './group-rows.ts'
-import { isNumberedBy } from './leaf-book.ts'
+  checkHeaders,
+  isNumberedBy,
+  type LastReading,
+  Refusal,
+  refuse,
+  verifyEnd,
+} from '../../operate/exports/check-run.ts'
+import type {
+  BatchProof,
+  ExportManifest,
+  ExportRun,
+} from '../../operate/exports/export-manifest.ts'
+import { type Groups, groupRows, type Leaf } from './group-rows.ts'
 import type { ExportedRow } from './row-line.ts'
 
 export type ExportCheck =
@@ -105,15 +104,10 @@ type RunTools = {
 }
 
 async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> {
-  const { headers, proofs, chain } = run
+  const { headers, proofs } = run
   const { keccak, groups, proven, pins } = tools
-  let end = endBefore(run, keccak)
-  for (const header of headers) {
-    const fault = headerFault(header) ?? (end && chainFault(end, header))
-    if (fault !== undefined) refuse(`the header of batch ${header.index} is at fault: ${fault}`)
-    end = endOf(header, keccak)
-  }
-  let bundle: string | undefined
+  checkHeaders(run, keccak)
+  let last: LastReading | undefined
   for (const proof of proofs) {
     const header = headers.find(({ index }) => index === proof.index)
     if (header === undefined) return refuse(`there is no header of batch ${proof.index}`)
@@ -123,25 +117,10 @@ async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> 
     const [first] = leaves
     if (header === headers.at(-1) && first !== undefined) {
       const { hash: _, ...of } = first
-      bundle = bundleText({ ...of, path: folded.path, header, chain }, keccak)
+      last = { ...of, path: folded.path }
     }
   }
-  if (bundle === undefined) return refuse('a run of batches ends without a row that is proven')
-  const verification = await verifyBundle(bundle, pins)
-  const failed = verification.checks.find(({ ok }) => !ok)
-  if (failed !== undefined) refuse(`batch ${headers.at(-1)?.index}: ${failed.name}: ${failed.why}`)
-  return verification
-}
-
-/**
- * Where the batch before a run ended. A head of version 2 holds the last numbers of its batch and not
- * the first ones, so without the record before it a run could claim any. Version 1 has no such record.
- */
-function endBefore(run: ExportRun, keccak: Keccak): BatchEnd | undefined {
-  if (versionOf(run) === 1) return undefined
-  return run.before === undefined
-    ? refuse('a run of version 2 lacks the record before its first header')
-    : endOfRecord(run.before, keccak)
+  return await verifyEnd(run, last, { keccak, pins })
 }
 
 /** That the rows of a batch are numbered by it, are in the places of its tree, and lead to its root. */

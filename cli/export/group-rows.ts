@@ -3,15 +3,10 @@ import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { toHex } from '../../core/hex.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
+import { refuse } from '../../operate/exports/check-run.ts'
+import type { ExportManifest } from '../../operate/exports/export-manifest.ts'
 import { createSignedFault } from '../../runtime/signed-reading.ts'
-import type { ExportManifest } from './export-manifest.ts'
 import type { ExportedRow } from './row-line.ts'
-
-/** Why an export is refused, as a sentence. */
-export class Refusal extends Error {}
-export const refuse = (why: string): never => {
-  throw new Refusal(why)
-}
 
 export type Leaf = {
   readonly hash: Uint8Array

@@ -1,4 +1,3 @@
-import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
 import { MustAct } from '../../runtime/exit.ts'
@@ -22,12 +21,6 @@ export async function leavesOf(blobs: BatchBlobs, index: number): Promise<Uint8A
   } catch (error) {
     throw error instanceof RangeError ? missing() : error
   }
-}
-
-/** Whether the header numbers the reading. */
-export function isNumberedBy(header: BatchHeader, seq: number): boolean {
-  const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
-  return n >= (header.nFirst[partition] ?? Infinity) && n <= (header.nLast[partition] ?? 0)
 }
 
 /**

@@ -7,8 +7,8 @@ import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { multiProof } from '../../core/proof/multi-proof.ts'
 import { nodeHash } from '../../core/proof/tree.ts'
+import type { BatchProof, ExportRun } from '../../operate/exports/export-manifest.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
-import type { BatchProof, ExportRun } from './export-manifest.ts'
 import { leavesOf, placesIn, type RowLeaf } from './leaf-book.ts'
 
 type Options = {

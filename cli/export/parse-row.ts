@@ -6,8 +6,8 @@ import { fewestValues, trimmed, type Values } from '../../core/air/values.ts'
 import { type Hex, isHash } from '../../core/hex.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
+import type { RowFormat } from '../../operate/exports/manifest-schema.ts'
 import { parseCsv } from '../shell/csv.ts'
-import type { RowFormat } from './manifest-schema.ts'
 import {
   type Cells,
   columns,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ExportManifest } from './export-manifest.ts'
+import type { ExportManifest } from '../../operate/exports/export-manifest.ts'
 import { rowParser } from './parse-row.ts'
 import type { ExportedRow } from './row-line.ts'
 

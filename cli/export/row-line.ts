@@ -5,7 +5,7 @@ import { fewestValues, measurementsOf, type Values } from '../../core/air/values
 import type { Hex } from '../../core/hex.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
-import type { ExportVersion, RowFormat } from './manifest-schema.ts'
+import type { ExportVersion, RowFormat } from '../../operate/exports/manifest-schema.ts'
 
 export type ExportedRow = {
   readonly reading: LeafFields

@@ -4,11 +4,11 @@ import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { toHex } from '../../core/hex.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
+import type { ExportVersion, RowFormat } from '../../operate/exports/manifest-schema.ts'
 import type { SignatureOf } from '../../operate/proofs/make-bundle.ts'
 import { codeOf, MustAct } from '../../runtime/exit.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import type { RowLeaf } from './leaf-book.ts'
-import type { ExportVersion, RowFormat } from './manifest-schema.ts'
 import { headOf, rowLine } from './row-line.ts'
 
 export type WrittenRows = {

@@ -20,7 +20,7 @@ import { durationFlag, textFlag, textsFlag } from '../shell/words.ts'
 import { aboutFlags, aboutIn } from './about.ts'
 import { deviceOf, refuseTaken } from './device.ts'
 import { openForOne } from './one-sensor.ts'
-import { signingIn } from './signing.ts'
+import { keysWords, signingIn } from './signing.ts'
 
 type Flags = CommandContext['flags']
 
@@ -43,7 +43,10 @@ export async function setOf(
   })
   if (flags['json'] === true) print(JSON.stringify(changed ?? before))
   else if (changed === undefined) print(`${id} is as it was`)
-  else print(`${id} has another ${changedSettings(before, changed).join(', ')}`)
+  else {
+    print(`${id} has another ${changedSettings(before, changed).join(', ')}`)
+    for (const line of keysWords(before, changed)) print(line)
+  }
   return exitCodes.done
 }
 

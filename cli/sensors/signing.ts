@@ -5,7 +5,7 @@ import { dayMs } from '../../core/time.ts'
 import type { SensorSettings } from '../../operate/sensor-settings.ts'
 import { type DeviceKey, readPublicKey } from '../../runtime/device-key.ts'
 import { WrongUsage } from '../../runtime/exit.ts'
-import type { SensorKey } from '../../schemas/devices/sensor.ts'
+import type { SensorEntry, SensorKey } from '../../schemas/devices/sensor.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag, textFlag } from '../shell/words.ts'
 
@@ -62,6 +62,33 @@ function timeOf(text: string): number {
   if ('timeMs' in verdict) return verdict.timeMs
   throw new WrongUsage(`--from must be a time such as 2026-01-31T00:00:00Z, and is "${text}"`)
 }
+
+/** What a change of keys means for readings: those before it, and those to come. */
+export function keysWords(before: SensorEntry, after: SensorEntry): readonly string[] {
+  const inUse = ({ keys = [] }: SensorEntry): readonly SensorKey[] =>
+    keys.filter(({ until }) => until === undefined)
+  const [added] = inUse(after).filter((key) => !inUse(before).some((one) => isSame(one, key)))
+  const ended = inUse(before).flatMap((key) => {
+    const now = after.keys?.find((one) => isSame(one, key) && one.from === key.from)
+    return now?.until === undefined ? [] : [{ key: key.public_key, until: now.until }]
+  })
+  const earlier = 'what it signed of earlier times is still accepted, also if it arrives later'
+  const lines = ended.map(
+    ({ key, until }) =>
+      `The key ${key} is not valid from ${until} on: readings of that time or later that are signed with it are refused as bad_signature; ${earlier}.`,
+  )
+  if (added !== undefined)
+    return [`The key ${added.public_key} is valid for readings from ${added.from} on.`, ...lines]
+  if (lines.length === 0) return []
+  return [
+    ...lines,
+    after.signature === 'required'
+      ? `The sensor has no key any more and must sign, so all that it measures from then on is refused: name a new --public-key, or let it send without a signature (sensors set ${after.id} --signature optional).`
+      : 'The sensor has no key any more: what it sends without a signature is accepted as not signed.',
+  ]
+}
+
+const isSame = (one: SensorKey, other: SensorKey): boolean => one.public_key === other.public_key
 
 export const keyLine = ({ algorithm, public_key: key, from, until }: SensorKey): string =>
   `public key ${key} (${algorithm}), for readings from ${from}${until === undefined ? '' : ` to before ${until}`}`

@@ -25,6 +25,7 @@ import { connectNats, type NatsSettings } from '../../runtime/nats/nats.ts'
 import type { NatsLogin } from '../../runtime/nats/nats-trouble.ts'
 import { stopped } from '../../runtime/process/stop-signal.ts'
 import type { Environment } from '../../runtime/settings.ts'
+import { ourVersion } from '../../runtime/version.ts'
 import { openDenials } from './denials.ts'
 import { keptPort } from './kept-port.ts'
 import { loginFor, type OwnNats, ownNats } from './nats.ts'
@@ -189,6 +190,7 @@ export async function openCity(options: CityOptions): Promise<City> {
     if (isReady) progress.isUp(spec.name)
   }
   const instance = (): RunningInstance => ({
+    version: ourVersion(),
     api: `http://${reachedAt(host)}:${port}`,
     ...(dashboard ? { dashboard: dashboard.url } : {}),
     nats: settings.natsUrl,

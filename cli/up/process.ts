@@ -64,6 +64,8 @@ export function processService(options: Options): ProcessService {
   const start = async (): Promise<Child> => {
     // A new one each time: the old one may still be closing.
     adminPort = hasAdmin ? await freePort() : 0
+    // those of the run before would be taken for the reason of this one's end
+    lastWords = undefined
     return await startChild({
       command: process.execPath,
       args,

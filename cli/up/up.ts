@@ -168,7 +168,7 @@ const tlsEnvironment = (tls: TlsFiles | undefined): Environment =>
       }
 
 function processesFor(demoSensors: number): ProcessSpec[] {
-  const processes = ['pipeline', 'notifier', 'gate', 'api', 'dashboard'].map((name) =>
+  const processes = ['pipeline', 'notifier', 'gate', 'api', 'dashboard', 'archive'].map((name) =>
     ourProcess(name),
   )
   if (demoSensors === 0) return processes

@@ -7,7 +7,7 @@ import { type QuantityName, quantities, type UsualName } from './quantities.ts'
 import type { Reading } from './reading.ts'
 import { pm10Of, pm25Of, trimmed, type Values, valueOf } from './values.ts'
 
-export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | keyof typeof otherFlags
+export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | OtherFlag
 
 /**
  * Flags that do not belong to one quantity, and their bits. Those of a quantity are in its row of
@@ -25,7 +25,21 @@ const otherFlags = {
   humidity_stuck: 10,
   /** The sensor sent no time: it is the gate's arrival time. */
   time_assigned: 11,
+  // what the history of a sensor says, set by the fold (`core/state/pm-checks.ts`)
+  /** The same particles for two hours or more. */
+  pm_flat: 23,
+  /** The same for six hours or more, which no air is. */
+  pm_stuck: 24,
+  /** No particle at all for an hour or more. */
+  pm_zero: 25,
+  /** PM2.5 far above what the sensor measured just before. */
+  pm_spike: 26,
+  /** PM2.5 far from what the sensors around measure. */
+  pm_unlike_neighbours: 27,
 } as const
+
+/** A flag that does not belong to one quantity. */
+export type OtherFlag = keyof typeof otherFlags
 
 /** Flag → bit number in `Reading.flags`, in the order of the bits. No bit is above 30. */
 // the names of the table and of the list above
@@ -78,7 +92,7 @@ const unusualMasks = quantities.map(({ usual }) => (usual === undefined ? 0 : 1 
 export type Judged = {
   /** The believable values; the very list that was judged if none was dropped. */
   readonly values: Values
-  /** All flags but `humidity_stuck`. */
+  /** All flags but those of a sensor's history. */
   readonly flags: number
   /** No value is left: the reading is out of range, or was empty from the start. */
   readonly nothingLeft: boolean

@@ -111,4 +111,12 @@ export const eventKindRows = {
     level: 2,
     words: 'Every reading once its proof is final: many',
   },
+  'sensor.quality': {
+    number: 6,
+    source: 'events',
+    isUrgent: false,
+    // as the level before: level 3, from which on it happens, comes with the same version
+    level: 2,
+    words: 'The readings of a sensor become suspect, fail, or good again',
+  },
 } as const satisfies Record<string, EventKindRow>

@@ -4,7 +4,9 @@
  * candidates and not with the number of webhooks. A bucket holds webhooks by what they wait for: a
  * threshold 0…499 of `aqi.high`, or a code of another kind.
  */
+
 import { slugOf } from '../air/area.ts'
+import { type QualityLevel, qualityLevels } from '../air/quality-level.ts'
 import { type EventKind, ledgerNumberOf, type SourceName, sourceOf } from './delivery.ts'
 import type { WebhookNumber } from './webhook-id.ts'
 
@@ -17,6 +19,8 @@ export type Subscription = {
   readonly area: string | undefined
   /** Of `aqi.high`; fractions are floored, since an index is whole. */
   readonly threshold: number
+  /** Events about a reading only if that is at least so good; undefined: about every reading. */
+  readonly minQuality?: QualityLevel | undefined
 }
 
 export type Matched = (webhook: WebhookNumber, kind: EventKind, detail: number) => void
@@ -34,7 +38,12 @@ export type WebhookIndex = {
   readonly wants: (source: SourceName) => boolean
 }
 
-export type EventPlace = { readonly sensor: string; readonly area: string }
+export type EventPlace = {
+  readonly sensor: string
+  readonly area: string
+  /** Of the reading that the event is about; undefined: it is not about one. */
+  readonly level?: QualityLevel
+}
 type Range = { readonly from: number; readonly to: number }
 /** A webhook waits for it under the kind's code, not under a threshold. */
 export type CodedKind = Exclude<EventKind, 'aqi.high'>
@@ -89,21 +98,23 @@ export function createWebhookIndex(): WebhookIndex {
     return area === undefined ? [undefined, ''] : [byArea, slug(area)]
   }
 
-  /** A webhook that names both is in the bucket of its sensor; its area is checked here. */
-  const isThere = (number: WebhookNumber, area: string): boolean => {
-    const wanted = known.get(number)?.area
+  /** A webhook that names both is in the bucket of its sensor; its area and its level are checked here. */
+  const isThere = (number: WebhookNumber, { area, level }: EventPlace): boolean => {
+    const subscription = known.get(number)
+    if (!isGoodEnough(level, subscription?.minQuality)) return false
+    const wanted = subscription?.area
     return wanted === undefined || slug(wanted) === slug(area)
   }
 
   const report = (
     waiting: ReadonlySet<WebhookNumber> | undefined,
-    { area }: EventPlace,
+    place: EventPlace,
     kind: EventKind,
     detail: number,
     on: Matched,
   ): void => {
     if (waiting === undefined) return
-    for (const number of waiting) if (isThere(number, area)) on(number, kind, detail)
+    for (const number of waiting) if (isThere(number, place)) on(number, kind, detail)
   }
 
   const bucketsOf = ({ sensor, area }: EventPlace): (Bucket | undefined)[] => [
@@ -138,6 +149,11 @@ export function createWebhookIndex(): WebhookIndex {
     wants: (source) => (wanting.get(source) ?? 0) > 0,
   }
 }
+
+const isGoodEnough = (level: QualityLevel | undefined, least: QualityLevel | undefined): boolean =>
+  level === undefined ||
+  least === undefined ||
+  qualityLevels.indexOf(level) <= qualityLevels.indexOf(least)
 
 /** The thresholds in use that lie in [from, to), by whichever is the shorter way. */
 function* crossedCodes(bucket: Bucket, { from, to }: Range) {

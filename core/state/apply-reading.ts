@@ -3,13 +3,25 @@
  * (`applyNewer`), by the late lane otherwise (`applyLate`).
  */
 
+import { isFail } from '../air/quality-level.ts'
 import { humidityOf, mostValues } from '../air/values.ts'
 import { armedFrom } from './crossing.ts'
 import { addToHour } from './hour-sums.ts'
 import type { ArrivedReading } from './log-message.ts'
 import { areaPlaceOf, type PartitionState } from './partition-state.ts'
+import { keepHistory } from './pm-checks.ts'
 import { isFresh, offline, offlineSinceMsOf, online, unheard } from './presence.ts'
-import { noAqi, noValue, numberAt, numbersOf, setTime, timeAt } from './state-columns.ts'
+import { foldLevel } from './sensor-level.ts'
+import {
+  checkAt,
+  checksOf,
+  noAqi,
+  noValue,
+  numberAt,
+  numbersOf,
+  setTime,
+  timeAt,
+} from './state-columns.ts'
 import { markUptime } from './uptime.ts'
 
 /** The effects of a reading; one object is filled again and again. */
@@ -22,6 +34,9 @@ export type Outcome = {
   cameOnline: boolean
   /** null: never heard before. Set only with `cameOnline`. */
   offlineSinceMs: number | null
+  /** The sensor's level before and now: places in `qualityLevels`. */
+  levelWas: number
+  level: number
 }
 
 export const createOutcome = (): Outcome => ({
@@ -31,6 +46,8 @@ export const createOutcome = (): Outcome => ({
   previousAqi: null,
   cameOnline: false,
   offlineSinceMs: null,
+  levelWas: 0,
+  level: 0,
 })
 
 const longestRun = 255
@@ -62,11 +79,19 @@ export function applyNewer(
   outcome.rise = false
   outcome.cameOnline = false
   outcome.offlineSinceMs = null
+  outcome.level = outcome.levelWas = 0
   markUptime(state, slot, reading.timeMs)
   addToHour(state, slot, reading)
+  const hasRules = state.rules !== 0
+  if (hasRules) keepHistory(state, slot, reading)
   keepNewest(state, slot, reading, seq)
   if (!isFresh(reading.timeMs, reading.arrivedMs)) return
-  if (reading.aqi !== null) cross(state, slot, reading.aqi, outcome)
+  const counts = reading.aqi !== null && !(hasRules && isFail(reading.flags))
+  if (counts) cross(state, slot, reading.aqi, outcome)
+  if (hasRules) {
+    outcome.levelWas = state.checks[checksOf(slot) + checkAt.level] ?? 0
+    outcome.level = foldLevel(state, slot, reading.timeMs, reading.flags)
+  }
   comeOnline(state, slot, reading.arrivedMs, outcome)
 }
 
@@ -106,7 +131,7 @@ function keepNewest(
   setTime(state, slot, timeAt.newestSeq, seq)
 }
 
-/** Folds an index into the crossings of every threshold at once (`crossing.ts`). */
+/** Folds an index into the crossings of every threshold at once (`crossing.ts`); none that has failed. */
 function cross(state: PartitionState, slot: number, aqi: number, outcome: Outcome): void {
   const { numbers } = state
   const row = numbersOf(slot)

@@ -7,6 +7,7 @@ import { applyLate, applyNewer, createOutcome } from './apply-reading.ts'
 import type { LogMessage } from './log-message.ts'
 import { findSlot, type PartitionState, slotOf } from './partition-state.ts'
 import { held, offline } from './presence.ts'
+import type { RulesVersion } from './quality-rules.ts'
 import { newestMsOf, setTime, timeAt } from './state-columns.ts'
 import { warmCaches } from './warm-caches.ts'
 
@@ -24,7 +25,7 @@ const ignored = createOutcome()
  */
 export function evolve(state: PartitionState, message: LogMessage, seq: number): void {
   if (seq <= state.readingsSeq) return
-  listenAt(state, message.listenedMs)
+  listenAt(state, message.listenedMs, message.rules)
   const slots = warmCaches(state, message.readings)
   for (const [i, reading] of message.readings.entries()) {
     const known = slots[i] ?? -1
@@ -36,9 +37,13 @@ export function evolve(state: PartitionState, message: LogMessage, seq: number):
   closeMessage(state, message, seq)
 }
 
-/** Sets the listening clock of the message about to be decided, before its readings are applied. */
-export function listenAt(state: PartitionState, listenedMs: number): void {
+/**
+ * Sets the listening clock of the message about to be decided, before its readings are applied, and
+ * the rules that decide it.
+ */
+export function listenAt(state: PartitionState, listenedMs: number, rules: RulesVersion = 0): void {
   state.listenedMs = listenedMs
+  state.rules = rules
 }
 
 /**

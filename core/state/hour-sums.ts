@@ -5,6 +5,7 @@
 
 import type { Pollutant } from '../air/index/air-index.ts'
 import { neededHourCoverage } from '../air/nowcast.ts'
+import { isFail } from '../air/quality-level.ts'
 import type { Reading } from '../air/reading.ts'
 import { pm10Of, pm25Of } from '../air/values.ts'
 import { hourMs } from '../time.ts'
@@ -22,15 +23,15 @@ export const hoursPlace = (slot: number, timeMs: number): number =>
   placeOf(slot, hourNumber(timeMs))
 
 /**
- * Adds an accepted reading to its hour; a reading too old for the ring changes nothing. Call it before
+ * Adds an accepted reading to its hour; one that has failed is only counted, and one too old for the ring changes nothing. Call it before
  * the reading becomes its sensor's newest: the newest hour is that of `newestMs`.
  */
 export function addToHour(
   state: PartitionState,
   slot: number,
-  reading: Pick<Reading, 'timeMs' | 'values'>,
+  reading: Pick<Reading, 'timeMs' | 'values' | 'flags'>,
 ): void {
-  const { hourSums, hourCounts } = state
+  const { hourSums, hourCounts, hourFails } = state
   const hour = hourNumber(reading.timeMs)
   const newest = hourNumber(newestMsOf(state, slot))
   if (hour <= newest - hourRing) return
@@ -38,8 +39,13 @@ export function addToHour(
   for (let passed = Math.max(newest + 1, hour - hourRing + 1); passed <= hour; passed++) {
     const at = placeOf(slot, passed)
     hourSums[at] = hourSums[at + 1] = hourCounts[at] = hourCounts[at + 1] = 0
+    hourFails[at >> 1] = 0
   }
   const at = placeOf(slot, hour)
+  if (state.rules !== 0 && isFail(reading.flags)) {
+    if ((hourFails[at >> 1] ?? 0) < mostPerHour) hourFails[at >> 1]! += 1
+    return
+  }
   add(state, at, pm25Of(reading.values))
   add(state, at + 1, pm10Of(reading.values))
 }
@@ -76,4 +82,16 @@ export function hourMeans(
     const needed = Math.max(1, neededHourCoverage * expectedPerHour * passed)
     return count >= needed ? (state.hourSums[at] ?? 0) / count / 100 : null
   })
+}
+
+/** How many readings of the newest clock hours have failed, and are not in their means. */
+export function failsIn(state: PartitionState, slot: number, nowMs: number, hours: number): number {
+  const running = hourNumber(nowMs)
+  const newest = hourNumber(newestMsOf(state, slot))
+  let fails = 0
+  for (let hour = running - hours + 1; hour <= running; hour++) {
+    if (hour > newest || hour <= newest - hourRing) continue
+    fails += state.hourFails[placeOf(slot, hour) >> 1] ?? 0
+  }
+  return fails
 }

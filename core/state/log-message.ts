@@ -4,8 +4,10 @@
  * and statistics are projections of it.
  */
 import type { DeviceSignature } from '../air/device-signature.ts'
+import type { QualityLevel } from '../air/quality-level.ts'
 import type { Reading } from '../air/reading.ts'
 import type { SensorId } from '../air/sensor-id.ts'
+import type { RulesVersion } from './quality-rules.ts'
 
 export type ArrivedReading = Reading & {
   /** When the broker stored its raw message, ms since the epoch. */
@@ -79,7 +81,15 @@ export type WentOffline = {
   readonly silenceMs: number
 }
 
-export type LogEvent = Rise | CameOnline | WentOffline
+/** The level of a sensor became another one (`sensor-level.ts`). */
+export type QualityChanged = {
+  readonly kind: 'quality'
+  readonly place: number
+  readonly from: QualityLevel
+  readonly to: QualityLevel
+}
+
+export type LogEvent = Rise | CameOnline | WentOffline | QualityChanged
 
 export type LogMessage = {
   readonly partition: number
@@ -106,4 +116,6 @@ export type LogMessage = {
   readonly leafVersion?: 2
   /** The first message of its partition with leaf version 2; it holds nothing. */
   readonly isMark?: true
+  /** The rules of quality it was decided by (`quality-rules.ts`). Absent: 0. */
+  readonly rules?: RulesVersion
 }

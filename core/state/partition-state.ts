@@ -9,6 +9,7 @@
 import type { Reading } from '../air/reading.ts'
 import type { SensorId } from '../air/sensor-id.ts'
 import { mostValues, sameValues, trimmed, type Values } from '../air/values.ts'
+import type { RulesVersion } from './quality-rules.ts'
 import {
   type Columns,
   columnNames,
@@ -36,6 +37,8 @@ export type PartitionState = Columns & {
   listenedMs: number
   rawLast: number
   rawLastTimeMs: number
+  /** The rules that the message now folded was decided by; in no snapshot. */
+  rules: RulesVersion
   readonly slots: Map<SensorId, number>
   /** The sensor of each slot. */
   readonly ids: SensorId[]
@@ -57,6 +60,7 @@ export function createState(partition: number, capacity: number = firstCapacity)
     listenedMs: 0,
     rawLast: 0,
     rawLastTimeMs: 0,
+    rules: 0,
     slots: new Map(),
     ids: [],
     areas: [],

@@ -51,6 +51,29 @@ export const uptimeWords = 10
 /** Clock hours in the hour ring: the last 24, and one for a sensor whose clock runs ahead. */
 export const hourRing = 25
 
+/** Places in a row of `checks`: what the rules of `pm-checks.ts` remember of a sensor. */
+export const checkAt = {
+  /** The newest PM2.5 and PM10 that were not null, in hundredths, or `noValue`. */
+  pm25: 0,
+  pm10: 1,
+  /** How many readings in a row had the same of both, and the minute of the first. */
+  run: 2,
+  sinceMinute: 3,
+  /** How many of the five are known. */
+  recentCount: 4,
+  /** A ring of the newest five PM2.5; the next goes to the place of the oldest. */
+  recentNext: 5,
+  recent: 6,
+  /** The sensor's level (`sensor-level.ts`), and what speaks for a better one. */
+  level: 11,
+  betterLevel: 12,
+  betterRun: 13,
+  betterSinceMinute: 14,
+  /** 1: its PM2.5 is unlike that of its neighbours. */
+  isUnlike: 15,
+} as const
+export const recentLength = 5
+
 /** Each column's kind of array and the entries of a row, in the order of a snapshot. */
 export const layout = {
   times: { of: Float64Array, width: 7 },
@@ -62,6 +85,9 @@ export const layout = {
   /** `hour-sums.ts`: rings of pairs (pm25, pm10), sums in hundredths and how many values. */
   hourSums: { of: Int32Array, width: 2 * hourRing },
   hourCounts: { of: Uint16Array, width: 2 * hourRing },
+  checks: { of: Int32Array, width: checkAt.isUnlike + 1 },
+  /** How many readings of an hour have failed, and are not in its sums. */
+  hourFails: { of: Uint16Array, width: hourRing },
 } as const
 
 /** The rows of a sensor never heard; in the other columns they are zeros. */
@@ -78,13 +104,15 @@ export type Columns = {
   uptimeBits: Uint32Array<ArrayBuffer>
   hourSums: Int32Array<ArrayBuffer>
   hourCounts: Uint16Array<ArrayBuffer>
+  checks: Int32Array<ArrayBuffer>
+  hourFails: Uint16Array<ArrayBuffer>
 }
 
 // Object.keys is typed string[]; the cast only names the strings
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const columnNames = Object.keys(layout) as ColumnName[]
 
-const { times, numbers, status, uptimeBits, hourSums, hourCounts } = layout
+const { times, numbers, status, uptimeBits, hourSums, hourCounts, checks, hourFails } = layout
 
 /** Rows for sensors never heard. @param capacity how many */
 export const emptyColumns = (capacity: number): Columns =>
@@ -96,6 +124,8 @@ export const emptyColumns = (capacity: number): Columns =>
       uptimeBits: new Uint32Array(capacity * uptimeBits.width),
       hourSums: new Int32Array(capacity * hourSums.width),
       hourCounts: new Uint16Array(capacity * hourCounts.width),
+      checks: new Int32Array(capacity * checks.width),
+      hourFails: new Uint16Array(capacity * hourFails.width),
     },
     0,
   )
@@ -118,6 +148,8 @@ export function grown(columns: Columns, capacity: number): Columns {
       uptimeBits: new Uint32Array(moved('uptimeBits')),
       hourSums: new Int32Array(moved('hourSums')),
       hourCounts: new Uint16Array(moved('hourCounts')),
+      checks: new Int32Array(moved('checks')),
+      hourFails: new Uint16Array(moved('hourFails')),
     },
     before,
   )
@@ -128,6 +160,8 @@ function filled(columns: Columns, from: number): Columns {
   for (let slot = from; slot < columns.status.length; slot++) {
     columns.times.set(noTimes, slot * times.width)
     columns.numbers.set(noNumbers, slot * numbers.width)
+    columns.checks[slot * checks.width + checkAt.pm25] = noValue
+    columns.checks[slot * checks.width + checkAt.pm10] = noValue
   }
   return columns
 }
@@ -145,3 +179,6 @@ export const newestMsOf = (columns: Columns, slot: number): number =>
 
 /** Where the row of a slot begins in `numbers`. */
 export const numbersOf = (slot: number): number => slot * numbers.width
+
+/** Where the row of a slot begins in `checks`. */
+export const checksOf = (slot: number): number => slot * checks.width

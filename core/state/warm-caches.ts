@@ -1,7 +1,7 @@
 import type { ReadingKey } from '../air/reading.ts'
 import { hoursPlace } from './hour-sums.ts'
 import { findSlot, type PartitionState } from './partition-state.ts'
-import { newestMsOf, numbersOf } from './state-columns.ts'
+import { checksOf, newestMsOf, numbersOf } from './state-columns.ts'
 import { uptimePlace } from './uptime.ts'
 
 /** The reads need an effect, or the compiler would remove them. */
@@ -31,7 +31,8 @@ export function warmCaches(state: PartitionState, readings: readonly ReadingKey[
       (state.status[slot] ?? 0) +
       (state.uptimeBits[uptimePlace(slot, timeMs)] ?? 0) +
       (state.hourSums[hours] ?? 0) +
-      (state.hourCounts[hours] ?? 0)
+      (state.hourCounts[hours] ?? 0) +
+      (state.checks[checksOf(slot)] ?? 0)
   }
   sink[0] = sum
   return slots

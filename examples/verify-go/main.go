@@ -1,7 +1,7 @@
 // Checks airproof proof bundles, offline. Written from docs/proofs.md, and the names of the checks are
 // those of that page.
 //
-//	go run . [-chain-id N] [-contract 0x...] [-block-hash 0x...] FILE...
+//	go run . [-network FILE] [-chain-id N] [-contract 0x...] [-block-hash 0x...] FILE...
 //
 // Exit code 0: every bundle is proven. 1: one was refused, and the reason is printed. 2: called wrongly.
 package main
@@ -21,6 +21,7 @@ import (
 type pins struct {
 	chainID             int64
 	contract, blockHash string
+	network             *network
 }
 
 // refusal is a check that failed, with the reason in words.
@@ -51,7 +52,7 @@ func verify(data []byte, named pins) (found *bundle, passed []string, err error)
 		return
 	}
 	version, reading, batch, anchor := found.version, found.Reading, found.Batch, found.Anchor
-	if (named.chainID >= 0 || named.contract != "") && !check("pins", checkPins(anchor, named)) {
+	if (named.chainID >= 0 || named.contract != "" || named.network != nil) && !check("pins", checkPins(found, named)) {
 		return
 	}
 	leaf := leafOf(reading, version)
@@ -94,12 +95,16 @@ func verify(data []byte, named pins) (found *bundle, passed []string, err error)
 	return
 }
 
-func checkPins(anchor anchor, named pins) error {
+func checkPins(found *bundle, named pins) error {
+	anchor := found.Anchor
 	if named.chainID >= 0 && named.chainID != anchor.ChainID {
 		return fmt.Errorf("it is on chain %d, not %d", anchor.ChainID, named.chainID)
 	}
 	if named.contract != "" && named.contract != anchor.Contract {
 		return fmt.Errorf("it is of contract %s, not %s", anchor.Contract, named.contract)
+	}
+	if named.network != nil {
+		return named.network.check(found)
 	}
 	return nil
 }
@@ -137,20 +142,30 @@ func inWords(of *bundle, named pins) []string {
 	for _, value := range valuesOf(of) {
 		say("  %s", value)
 	}
+	var begins *beginning
+	other := ""
+	if named.network != nil {
+		begins = named.network.find(anchor.Contract).begins
+	}
+	if begins != nil {
+		other = fmt.Sprintf("; and no other contract of the network %s counts for that number", named.network.name)
+	}
 	if of.version == 2 {
-		say("proven: this is reading number %d of partition %d; in contract %s, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch %d or an earlier one: it takes no other batch",
-			reading.Seq%perPartition, reading.Seq/perPartition, anchor.Contract, batch.Index)
+		say("proven: this is reading number %d of partition %d; in contract %s, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch %d or an earlier one: it takes no other batch%s",
+			reading.Seq%perPartition, reading.Seq/perPartition, anchor.Contract, batch.Index, other)
 	}
 	if reading.Device != nil {
 		say("proven: it was made by the holder of the %s key %s", reading.Device.Algorithm, reading.Device.PublicKey)
 	}
-	if anchor.ChainID == demonstrationChain {
+	if isDemonstration(of, named) {
 		say("on trust: the time of the block: the chain is a demonstration chain; it proves nothing about time, because the operator runs this chain")
 	}
 	if named.blockHash == "" {
 		say("on trust: %s is a block of chain %d; compare it", anchor.BlockHash, anchor.ChainID)
 	}
-	if named.chainID < 0 || named.contract == "" {
+	if named.network != nil {
+		lines = append(lines, named.network.inWords(anchor.Contract)...)
+	} else if named.chainID < 0 || named.contract == "" {
 		say("not asked: whether it is of the network that you mean: name its chain and its contract")
 		say("on trust: %s on chain %d is the network's contract", anchor.Contract, anchor.ChainID)
 	}
@@ -161,14 +176,18 @@ func inWords(of *bundle, named pins) []string {
 	}
 	say("on trust: contract %s has the code of version 2, which takes no number twice and leaves none out", anchor.Contract)
 	// the first batch of a contract that began at zero has nothing before it
-	if batch.Index != 1 || slices.ContainsFunc(batch.NFirst, func(first int64) bool { return first != 1 }) {
+	isFirst := batch.Index == 1 && !slices.ContainsFunc(batch.NFirst, func(first int64) bool { return first != 1 })
+	if !isFirst && begins != nil {
+		say("on trust: contract %s began where the network file says, after batch %d, so that nothing is left out before: `airproof audit` asks the chain", anchor.Contract, begins.after)
+	} else if !isFirst {
 		say("on trust: what is before the beginning of contract %s, unless it began at zero: no other reading bears that number there, and none is left out", anchor.Contract)
 	}
 	say("on trust: the sensor has no second reading of the same time under another number")
 	if reading.Device == nil {
 		say("on trust: the sensor sent it: it is not signed, so the operator could have made it up")
 	} else {
-		say("on trust: the %s key %s is that of sensor %s", reading.Device.Algorithm, reading.Device.PublicKey, reading.SensorID)
+		say("on trust: the %s key %s is that of sensor %s: compare it with the keys that /v1/network/keys/%s of the network's API lists, as you kept them",
+			reading.Device.Algorithm, reading.Device.PublicKey, reading.SensorID, reading.SensorID)
 		if last := len(reading.Values) - 1; last >= 0 && reading.Values[last][0] >= int64(len(quantities)) {
 			say("on trust: the values without a name are those that were signed: get a newer verifier")
 		}
@@ -210,22 +229,54 @@ func valuesOf(of *bundle) []string {
 // demonstrationChain is the one that anvil runs on the operator's own machine.
 const demonstrationChain = 31337
 
+func isDemonstration(of *bundle, named pins) bool {
+	return of.Anchor.ChainID == demonstrationChain || named.network != nil && named.network.demonstration
+}
+
 func utc(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
+
+// filesAmong reads the options, which may be before, between and after the files.
+func filesAmong(args []string) []string {
+	var files []string
+	for {
+		// with a wrong option it ends the program
+		flag.CommandLine.Parse(args)
+		rest := flag.Args()
+		if len(rest) == 0 {
+			return files
+		}
+		if read := len(args) - len(rest); read > 0 && args[read-1] == "--" {
+			return append(files, rest...)
+		}
+		files, args = append(files, rest[0]), rest[1:]
+	}
+}
 
 func main() {
 	chainID := flag.Int64("chain-id", -1, "the chain of the network")
 	contract := flag.String("contract", "", "the contract of the network")
 	blockHash := flag.String("block-hash", "", "the hash of the block, from a source that you trust")
-	flag.Parse()
-	named := pins{*chainID, strings.ToLower(*contract), strings.ToLower(*blockHash)}
+	networkFile := flag.String("network", "", "the file of the network, from a source that you trust")
+	files := filesAmong(os.Args[1:])
+	named := pins{*chainID, strings.ToLower(*contract), strings.ToLower(*blockHash), nil}
 	isCalledRightly := (named.contract == "" || addressRule(named.contract) == "") &&
 		(named.blockHash == "" || hashRule(named.blockHash) == "")
-	if flag.NArg() == 0 || !isCalledRightly {
+	if len(files) == 0 || !isCalledRightly {
 		flag.Usage()
 		os.Exit(2)
 	}
+	if *networkFile != "" {
+		data, err := os.ReadFile(*networkFile)
+		if err == nil {
+			named.network, err = readNetwork(data)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+	}
 	code := 0
-	for _, name := range flag.Args() {
+	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -238,7 +289,7 @@ func main() {
 			continue
 		}
 		demonstration := ""
-		if found.Anchor.ChainID == demonstrationChain {
+		if isDemonstration(found, named) {
 			demonstration = ", on a demonstration chain"
 		}
 		fmt.Printf("%s: proven%s\n  ok %s\n  %s\n", name, demonstration, strings.Join(passed, ", "), strings.Join(inWords(found, named), "\n  "))

@@ -457,6 +457,16 @@ CONTRACT = {'address': is_hex(40), 'version': is_count, 'block': is_count, 'code
 LAST_BATCH = 'last_batch'  # may be null, or not be there: the contract is in use
 
 
+def is_end(v):
+    return (is_object(v) and is_hex(64)(v.get('head'))
+            and is_list_of(is_count, 16, 16)(v.get('numbers')))
+
+
+# where a contract begins and ends, with the last number of each partition: in every contract of a file, or in none
+RANGE = {'begins': lambda v: is_end(v) and is_count(v.get('after_batch')),
+         'ends': lambda v: v is None or is_end(v) and is_count(v.get('block')) and is_count(v.get('tx_index'))}
+
+
 def read_network(data):
     """The network that the user means, from the bytes of its file. Raises NotANetwork."""
     try:
@@ -483,7 +493,52 @@ def read_network(data):
         need('contracts.', contract, CONTRACT)
         if contract.get(LAST_BATCH) is not None:
             need('contracts.', contract, {LAST_BATCH: is_count})
+    if any(field in contract for contract in network['contracts'] for field in RANGE):
+        for contract in network['contracts']:
+            need('contracts.', contract, RANGE)
+        if not are_one_story(network['contracts']):
+            raise NotANetwork('in the network file a contract does not go on where the one before it ends: '
+                              'two of them could hold the same number')
     return network
+
+
+def are_one_story(contracts):
+    """Each contract in which batches count begins where the one before it ends, the first one at zero."""
+    end = 0, [0] * 16
+    for contract in contracts:
+        begins, ends, last = contract['begins'], contract['ends'], contract.get(LAST_BATCH)
+        if last is not None and last <= begins['after_batch']:
+            continue
+        if (begins['after_batch'], begins['numbers']) != end or (last is None) != (ends is None):
+            return False
+        end = last, ends and ends['numbers']
+    return True
+
+
+def range_fault(contract, anchor, batch):
+    """Why another contract of the network holds the batch, or none does."""
+    begins, ends, index = contract['begins'], contract['ends'], batch['index']
+    after = begins['after_batch']
+    if index <= after:
+        return f'it is of batch {index}, and its contract counts after batch {after} only'
+    if index == after + 1 and batch['prev_head'] != begins['head']:
+        return 'it is of the first batch of its contract, which began with another head'
+    if len(batch['n_first']) != 16:
+        return f'its batch has {len(batch["n_first"])} partitions, and the network 16'
+    for p, (first, last) in enumerate(zip(batch['n_first'], batch['n_last'])):
+        before, end = begins['numbers'][p], ends['numbers'][p] if ends else None
+        if first <= before or end is not None and last > end:
+            return (f'its batch has numbers {first} to {last} of partition {p}, and its contract counts those after '
+                    f'{before}{"" if end is None else f" up to {end}"} only')
+    if ends is None:
+        return None
+    block, place = anchor['block_number'], anchor['tx_index']
+    if (block, place) > (ends['block'], ends['tx_index']):
+        return (f'it is in transaction {place} of block {block}, and its contract counts up to transaction '
+                f'{ends["tx_index"]} of block {ends["block"]} only')
+    if index == contract[LAST_BATCH] and anchor['head'] != ends['head']:
+        return 'it is of the last batch of its contract, which left another head'
+    return None
 
 
 def check_network(network, bundle, header_version):
@@ -502,6 +557,9 @@ def check_network(network, bundle, header_version):
     last = found[0].get(LAST_BATCH)
     if last is not None and index > last:
         raise Refused('pins', f'it is of batch {index}, and its contract counts up to batch {last} only')
+    fault = range_fault(found[0], anchor, bundle['batch']) if 'begins' in found[0] else None
+    if fault:
+        raise Refused('pins', fault)
 
 
 # --- what a sensor signed --------------------------------------------------------------------
@@ -964,11 +1022,15 @@ def in_words(bundle, chain_id, contract, block_hash, network):
         yield f'  {name} {measured(name, value)}'
     yield (f'proven: it existed so when block {anchor["block_number"]} was made, '
            f'{utc(anchor["block_time_s"])}')
+    begins = None
+    if network is not None:
+        begins = next(c for c in network['contracts'] if c['address'] == anchor['contract']).get('begins')
     if header_version == 2:
         p, n = divmod(reading['seq'], 2 ** 40)
+        other = f'; and no other contract of the network {network["name"]} counts for that number' if begins else ''
         yield (f'proven: this is reading number {n:,} of partition {p}; in contract {anchor["contract"]}, from its '
                'beginning on, no other reading bears that number, and every number from there up to it has its place '
-               f'in batch {batch["index"]} or an earlier one: it takes no other batch')
+               f'in batch {batch["index"]} or an earlier one: it takes no other batch{other}')
     signed = reading.get('device')
     if signed is not None:
         yield f'proven: it was made by the holder of the {signed["algorithm"]} key {signed["public_key"]}'
@@ -983,6 +1045,12 @@ def in_words(bundle, chain_id, contract, block_hash, network):
     if network is not None:
         yield ('not asked: whether the code of the contract is that of the network file: only a node knows it, '
                'and this program asks none')
+    if network is not None and begins is None:
+        yield ('not asked: whether it is within what its contract holds: the network file does not say where each '
+               'contract begins and ends, get a newer one')
+        yield (f'on trust: no other contract of the network {network["name"]} holds a reading of the same number, and '
+               'no thief anchored it after its contract was given up: the network file does not say where each '
+               'contract begins and ends')
     if missing:
         yield ('not asked: whether it is of the network that you mean: '
                f'you named no {" and no ".join(missing)}')
@@ -998,7 +1066,10 @@ def in_words(bundle, chain_id, contract, block_hash, network):
         yield (f'on trust: contract {anchor["contract"]} has the code of version 2, which takes no number twice '
                'and leaves none out')
         # the first batch of a contract that began at zero has nothing before it
-        if batch['index'] != 1 or set(batch['n_first']) != {1}:
+        if begins and (batch['index'] != 1 or set(batch['n_first']) != {1}):
+            yield (f'on trust: contract {anchor["contract"]} began where the network file says, after batch '
+                   f'{begins["after_batch"]}, so that nothing is left out before: `airproof audit` asks the chain')
+        elif batch['index'] != 1 or set(batch['n_first']) != {1}:
             yield (f'on trust: what is before the beginning of contract {anchor["contract"]}, unless it began at zero: '
                    'no other reading bears that number there, and none is left out')
         yield ('on trust: the sensor has no second reading of the same time under another number; '
@@ -1007,7 +1078,8 @@ def in_words(bundle, chain_id, contract, block_hash, network):
             yield 'on trust: the sensor sent it: it is not signed, so the operator could have made it up'
         else:
             yield (f'on trust: the {signed["algorithm"]} key {signed["public_key"]} is that of sensor '
-                   f'{reading["sensor_id"]}: the registry of the network names it')
+                   f'{reading["sensor_id"]}: compare it with the keys that /v1/network/keys/{reading["sensor_id"]} of the '
+                   'network\'s API lists, as you kept them')
             if any(quantity >= len(LEAF_VERSIONS[2]) for quantity, _ in reading['values']):
                 yield 'on trust: the values without a name are those that were signed: get a newer verifier'
             names = [line.split('=')[0] for line in signed['text'].split('\n')[3:]]

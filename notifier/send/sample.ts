@@ -9,7 +9,11 @@ import type { Occurrence } from '../sources/payload.ts'
 const sensor = { sensor_id: 'NGR-LOS-TST-000', location: 'Test delivery, no real sensor' }
 const hash = `0x${'0'.repeat(64)}`
 const measurements = { pm25: 95.4, pm10: 130, co2: 420, temperature: 29.5, humidity: 70 }
-const rise = { ...sensor, measurements, previous_aqi: 140, hash }
+const quality: Pick<PayloadOf<'reading.new'>['data'], 'quality' | 'quality_level'> = {
+  quality: [],
+  quality_level: 'good',
+}
+const rise = { ...sensor, measurements, previous_aqi: 140, hash, ...quality }
 
 type Samples = {
   readonly [Kind in EventKind]: (timestamp: string, atMs: number) => PayloadOf<Kind>
@@ -39,7 +43,20 @@ const samples: Samples = {
   'reading.new': (timestamp) => ({
     event: 'reading.new',
     timestamp,
-    data: { ...sensor, aqi: 176, aqi_category: 'unhealthy', measurements, hash },
+    data: { ...sensor, aqi: 176, aqi_category: 'unhealthy', measurements, hash, ...quality },
+  }),
+  'sensor.quality': (timestamp) => ({
+    event: 'sensor.quality',
+    timestamp,
+    data: {
+      ...sensor,
+      quality_level: 'fail',
+      previous_level: 'suspect',
+      quality: ['pm_stuck'],
+      reading_timestamp: timestamp,
+      measurements,
+      hash,
+    },
   }),
   'reading.anchored': (timestamp, atMs) => ({
     event: 'reading.anchored',

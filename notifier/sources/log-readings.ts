@@ -1,6 +1,7 @@
 /** The readings of single messages of READINGS, for every source of events about readings. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { qualityOf } from '../../core/air/quality-level.ts'
 import type { CodedKind, Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { isFresh } from '../../core/state/presence.ts'
@@ -34,7 +35,8 @@ export function matchReadings(
   index: WebhookIndex,
   on: Matched,
 ): void {
-  readings.forEach(({ sensor, area, timeMs, arrivedMs }, place) => {
-    if (isFresh(timeMs, arrivedMs)) index.match(kind, { sensor, area }, place, on)
+  readings.forEach(({ sensor, area, timeMs, arrivedMs, flags }, place) => {
+    if (isFresh(timeMs, arrivedMs))
+      index.match(kind, { sensor, area, level: qualityOf(flags) }, place, on)
   })
 }

@@ -4,6 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { usCategoryOf } from '../../core/air/index/us-bands.ts'
+import { namesOf } from '../../core/air/quality.ts'
+import { levelOfNames, qualityOf } from '../../core/air/quality-level.ts'
 import { criticalAqi } from '../../core/air/thresholds.ts'
 import { measurementsOf } from '../../core/air/values.ts'
 import type { EventKind } from '../../core/delivery/delivery.ts'
@@ -77,6 +79,21 @@ export function occurrenceOfEvent(
       }
       return { id, payload: { event: kind, timestamp, data } }
     }
+    case 'quality': {
+      if (kind !== 'sensor.quality') return undefined
+      const { reading } = event
+      const data = {
+        sensor_id: event.sensor_id,
+        location: event.address,
+        quality_level: event.level,
+        previous_level: event.previous_level,
+        quality: reading.quality,
+        reading_timestamp: reading.timestamp,
+        measurements: reading.measurements,
+        hash: reading.hash,
+      }
+      return { id, payload: { event: kind, timestamp, data } }
+    }
     case 'online': {
       if (kind !== 'sensor.online') return undefined
       const data = {
@@ -107,6 +124,8 @@ function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number)
     threshold,
     previous_aqi: event.previous_aqi,
     hash: reading.hash,
+    quality: reading.quality,
+    quality_level: levelOfNames(reading.quality),
   }
 }
 
@@ -122,6 +141,8 @@ export function occurrenceOfReading(
     aqi_category: reading.aqi === null ? null : usCategoryOf(reading.aqi),
     measurements: measurementsOf(reading.values),
     hash: hashOf(reading, keccak),
+    quality: namesOf(reading.flags),
+    quality_level: qualityOf(reading.flags),
   }
   const timestamp = formatIsoMs(reading.timeMs)
   return { id: String(reading.seq), payload: { event: 'reading.new', timestamp, data } }

@@ -76,6 +76,14 @@ export type BatchIndex = {
   /** Of the newest batch; 0: none is sealed. */
   readonly last: () => number
   readonly standingOf: (seq: number, nowMs: number) => Standing
+  /**
+   * The times of the earliest and the latest reading of all batches that hold some of these messages
+   * of the log; undefined: they are not all in batches, or hold no reading.
+   */
+  readonly timesOf: (
+    firstSeq: number,
+    lastSeq: number,
+  ) => { readonly minMs: number; readonly maxMs: number } | undefined
   /** How many batches are at fault by their own records: anything but 0 needs a person. */
   readonly faults: () => number
 }
@@ -225,6 +233,19 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
       return entry === undefined
         ? { status: 'broken', index: undefined, why: 'no_batch' }
         : standingOfEntry(entry, nowMs)
+    },
+    timesOf: (firstSeq, lastSeq) => {
+      let next = firstSeq
+      let [minMs, maxMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+      for (const { sealed } of entries) {
+        const { first, last, count, timeMinMs, timeMaxMs } = sealed.header
+        if (last < next || first > next || next > lastSeq) continue
+        next = last + 1
+        if (count === 0) continue
+        minMs = Math.min(minMs, timeMinMs)
+        maxMs = Math.max(maxMs, timeMaxMs)
+      }
+      return next > lastSeq && minMs <= maxMs ? { minMs, maxMs } : undefined
     },
     faults: () => new Set([...altered, ...unlinked, ...nowhere()]).size,
   }

@@ -20,13 +20,19 @@ import {
 } from '../../runtime/nats/stored-message.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
-import { eventsStream, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
+import {
+  eventsStream,
+  presenceSubject,
+  qualitySubject,
+  riseSubject,
+} from '../../schemas/subjects.ts'
 import type { Log } from '../log/commit.ts'
 
 const subjectOf: Readonly<Record<AirEvent['kind'], (sensor: string) => string>> = {
   rise: riseSubject,
   online: presenceSubject,
   offline: presenceSubject,
+  quality: qualitySubject,
 }
 
 export type EventContext = {
@@ -87,6 +93,17 @@ export function describeEvent(
         area: reading.area,
         offline_since: since === null ? null : formatIsoMs(since),
         downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
+        reading: describeReading(reading, keccak),
+      }
+    }
+    case 'quality': {
+      const reading = readingAt(message, event.place)
+      return {
+        ...common(reading.sensor, reading.timeMs),
+        kind: 'quality',
+        area: reading.area,
+        level: event.to,
+        previous_level: event.from,
         reading: describeReading(reading, keccak),
       }
     }

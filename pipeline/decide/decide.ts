@@ -31,7 +31,10 @@ import {
   type PartitionState,
   slotOf,
 } from '../../core/state/partition-state.ts'
+import { historyFlags } from '../../core/state/pm-checks.ts'
 import { isFresh } from '../../core/state/presence.ts'
+import { type RulesVersion, rulesNow } from '../../core/state/quality-rules.ts'
+import { levelAt } from '../../core/state/sensor-level.ts'
 import type { RawFault } from '../../schemas/log/decode-raw.ts'
 import type { DayBook, FreshBook } from './day-books.ts'
 import type { Believed, JudgedMessage } from './judge.ts'
@@ -82,6 +85,9 @@ const emptyDraft = ({ leafVersion }: Decider): Draft => ({
   bytes: 0,
 })
 
+/** What is written for leaf 1 an older airproof may read, which has no rules. */
+const rulesOf = ({ leafVersion }: Draft): RulesVersion => (leafVersion === 2 ? rulesNow : 0)
+
 type Counters = Pick<LogMessage, 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs'>
 
 function close({ state, worker }: Decider, draft: Draft, counters: Counters): LogMessage {
@@ -96,7 +102,7 @@ function close({ state, worker }: Decider, draft: Draft, counters: Counters): Lo
     deferred,
     refused,
     duplicates: [...duplicates],
-    ...(leafVersion === 2 ? { leafVersion } : {}),
+    ...(leafVersion === 2 ? { leafVersion, rules: rulesNow } : {}),
   }
 }
 
@@ -112,7 +118,7 @@ export function decideBatch(
 ): { readonly message: LogMessage; readonly covered: number } {
   const { state } = decider
   const draft = emptyDraft(decider)
-  listenAt(state, listenedMs)
+  listenAt(state, listenedMs, rulesOf(draft))
   let n = state.n
   let covered = 0
   for (const message of messages) {
@@ -190,19 +196,25 @@ function accept(decider: Decider, draft: Draft, believed: Believed, n: number): 
   const slot = slotOf(state, believed.sensor)
   const isStuck = humidityRun(state, slot, humidityOf(believed.values)) >= stuckAfter
   const seq = seqOf(state.partition, n)
-  const flags = isStuck ? believed.flags | stuckMask : believed.flags
+  let flags = isStuck ? believed.flags | stuckMask : believed.flags
+  if (state.rules !== 0) flags |= historyFlags(state, slot, believed)
   const reading = numbered(believed, seq, flags, draft.leafVersion)
   applyNewer(state, slot, reading, seq, outcome)
   decider.watch(slot)
   const place = draft.readings.push(reading) - 1
   if (outcome.cameOnline) {
-    draft.bytes += eventBytes
+    draft.bytes += eventBytes.online
     draft.events.push({ kind: 'online', place, offlineSinceMs: outcome.offlineSinceMs })
   }
   const { from, to, previousAqi } = outcome
   if (outcome.rise && someInside(decider.thresholds(), from, to)) {
-    draft.bytes += eventBytes
+    draft.bytes += eventBytes.rise
     draft.events.push({ kind: 'rise', place, from, to, previousAqi })
+  }
+  if (outcome.level !== outcome.levelWas) {
+    draft.bytes += eventBytes.quality
+    const [from, to] = [levelAt(outcome.levelWas), levelAt(outcome.level)]
+    draft.events.push({ kind: 'quality', place, from, to })
   }
   keepPartial(draft, believed)
 }
@@ -291,21 +303,24 @@ const signedBytes = ({ publicKey, signature, text }: DeviceSignature): number =>
   120 + publicKey.length + signature.length + Buffer.byteLength(JSON.stringify(text))
 /** Of each value beyond the basic five: no hard range has more digits. */
 const valueBytes = 11
-/** No event of a reading is longer: three names and four numbers. */
-const eventBytes = 90
+/** No event of a reading is longer. */
+const eventBytes = { rise: 68, online: 63, quality: 65 } as const
 /** Both texts may be a stranger's, who may have chosen what grows sixfold in JSON. */
 const refusedBytes = (sensor: string, why: string): number =>
   64 + Buffer.byteLength(JSON.stringify(sensor)) + Buffer.byteLength(JSON.stringify(why))
 
-/** With all that one reading may bring about. */
+/** With all that a reading may bring about, but once in a message: its one sensor comes online. */
 const mostBytes = (reading: Deferred): number =>
-  rowBytes(reading) + 2 * eventBytes + (isPartial(reading) ? refusedBytes(reading.sensor, '') : 0)
+  rowBytes(reading) +
+  eventBytes.rise +
+  eventBytes.quality +
+  (isPartial(reading) ? refusedBytes(reading.sensor, '') : 0)
 
 function fits(draft: Draft, message: JudgedMessage): boolean {
   const count = draft.readings.length + draft.deferred.length + message.items.length
   if (count > maxReadings) return false
   const sensor = message.sensor.slice(0, maxSensorLength)
-  let bytes = draft.bytes
+  let bytes = draft.bytes + eventBytes.online
   for (const item of message.items) {
     bytes += 'reason' in item ? refusedBytes(sensor, item.why) : mostBytes(item)
   }
@@ -354,7 +369,7 @@ export function decideLate(
 ): LogMessage {
   const { state } = decider
   const draft = emptyDraft(decider)
-  listenAt(state, listenedMs)
+  listenAt(state, listenedMs, rulesOf(draft))
   let n = state.n
   for (const { deferred, verdict } of verdicts) {
     switch (verdict) {

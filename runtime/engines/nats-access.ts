@@ -22,6 +22,7 @@ export function newNatsAccess(): NatsAccess {
     pipeline: password(),
     anchor: password(),
     notifier: password(),
+    archive: password(),
     api: password(),
     dashboard: password(),
     gate: password(),
@@ -50,7 +51,7 @@ export function openNatsAccess(file: string): NatsAccess {
 function readAccess(file: string): NatsAccess | undefined {
   try {
     const stored = asVersion1('access', JSON.parse(readFileSync(file, 'utf8')))
-    if (isAccess(stored)) return stored
+    if (isAccess(stored)) return withNewUsers(stored, file)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     if (!(error instanceof SyntaxError)) throw error
@@ -60,17 +61,29 @@ function readAccess(file: string): NatsAccess | undefined {
   )
 }
 
+/** Those that every file has, since 0.1. */
+const usersOf01 = ownUsers.filter((name) => name !== 'archive')
+
+/** A file of an earlier version has no password of a process that came later: it gets one. */
+function withNewUsers(stored: NatsAccess, file: string): NatsAccess {
+  if (hasAll(stored.passwords, ownUsers)) return stored
+  const { passwords } = newNatsAccess()
+  const complete = { ...stored, passwords: { ...passwords, ...stored.passwords } }
+  writePrivateFile(file, `${JSON.stringify(complete, null, 2)}\n`)
+  return complete
+}
+
 const isAccess = (value: unknown): value is NatsAccess =>
   typeof value === 'object' &&
   value !== null &&
   'issuerSeed' in value &&
   typeof value.issuerSeed === 'string' &&
   'passwords' in value &&
-  hasAll(value.passwords)
+  hasAll(value.passwords, usersOf01)
 
-const hasAll = (passwords: unknown): boolean =>
+const hasAll = (passwords: unknown, names: readonly OwnUser[]): boolean =>
   typeof passwords === 'object' &&
   passwords !== null &&
-  ownUsers.every(
+  names.every(
     (name) => typeof Object.entries(passwords).find(([user]) => user === name)?.[1] === 'string',
   )

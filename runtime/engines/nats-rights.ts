@@ -31,6 +31,7 @@ import {
 import {
   alivePrefixes,
   levelKey,
+  neededByArchive,
   neededByShard,
   partitionLease,
   shardLease,
@@ -43,7 +44,15 @@ import { inboxPrefixOf } from '../nats/own-inbox.ts'
 import { bucketStream } from '../nats/stream-table.ts'
 
 /** Each has an account of its own; only `operator`, the user of the command line, is in AIR. */
-export const processUsers = ['pipeline', 'anchor', 'notifier', 'api', 'dashboard', 'gate'] as const
+export const processUsers = [
+  'pipeline',
+  'anchor',
+  'notifier',
+  'archive',
+  'api',
+  'dashboard',
+  'gate',
+] as const
 export type ProcessUser = (typeof processUsers)[number]
 
 export type Rights = {
@@ -89,6 +98,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       'air.rejected.>',
       'air.events.rise.*',
       'air.events.presence.*',
+      'air.events.quality.*',
       ackSubject('*'),
       ...keys('system', systemKeys.rollup, `${storedPrefix}>`, systemKeys.store),
       ...leases(partitionLease('*'), tasks.rollUp, alive('pipeline'), level('pipeline')),
@@ -140,6 +150,16 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     ],
     purges: ledgers,
     responds: [anyShard],
+  },
+  archive: {
+    writes: [
+      ...keys('system', systemKeys.archive, neededByArchive),
+      ...leases(tasks.archive, alive('archive'), level('archive')),
+    ],
+    reads: [
+      readingsStream,
+      ...bucketStreams('sensors', 'batches', 'proofs', 'anchoring', 'system', 'leases'),
+    ],
   },
   api: {
     writes: [

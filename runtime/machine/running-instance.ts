@@ -10,6 +10,8 @@ import { writePrivateFile } from '../private-file.ts'
 import type { StorePlace } from './store-place.ts'
 
 export type RunningInstance = {
+  /** Of airproof. */
+  readonly version?: string
   readonly api: string
   readonly dashboard?: string
   readonly nats: string

@@ -15,6 +15,7 @@ import { systemKeys } from '../../schemas/system-keys.ts'
 import { MustAct, TryAgain } from '../exit.ts'
 import { asMade, changesOf, type Difference, differencesOf } from './compare-streams.ts'
 import { settleFormatLevel } from './format-level.ts'
+import { findNetworkId, makeNetworkId } from './network-id.ts'
 import {
   type NamedStream,
   type StreamOptions,
@@ -55,6 +56,7 @@ export async function ensureStreams(
   const work = first === undefined ? [] : [await ensureStream(manager, first)]
   await pinPartitions(system, await settleFormatLevel(system, isNew, newest))
   await refuseLaterTable(system)
+  await makeNetworkId(system)
   work.push(...(await Promise.all(table.slice(1).map((config) => ensureStream(manager, config)))))
   if ((await system.get(systemKeys.layout))?.string() !== layoutText())
     await system.put(systemKeys.layout, layoutText())
@@ -168,8 +170,10 @@ export async function needStreams(nc: NatsConnection, options: Ensuring = {}): P
 
 async function areMade(nc: NatsConnection): Promise<boolean> {
   try {
-    const { text, number } = await readLayout(await new Kvm(nc).open(buckets.system))
-    return text === layoutText() || number > tableNumber
+    const system = await new Kvm(nc).open(buckets.system)
+    const { text, number } = await readLayout(system)
+    if (text !== layoutText() && number <= tableNumber) return false
+    return (await findNetworkId(system)) !== undefined
   } catch (error) {
     if (isNotThere(error)) return false
     throw error

@@ -1,5 +1,5 @@
 import { logBroken } from '../broken.ts'
-import { exitCodeOf, exitCodes, inWords } from '../exit.ts'
+import { exitCodeOf, exitCodes, inWords, StartAgain } from '../exit.ts'
 import { type Logger, openLog } from '../log.ts'
 import type { NatsSettings } from '../nats/nats.ts'
 import { orTryAgain } from '../server-away.ts'
@@ -74,7 +74,8 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
       log.info({ on: stop.reason }, 'stopped before it was ready')
       return exitCodes.done
     }
-    log.fatal({ err: error }, inWords(error))
+    if (error instanceof StartAgain) log.info(`${error.message}; it starts again with that`)
+    else log.fatal({ err: error }, inWords(error))
     return exitCodeOf(error)
   }
 }

@@ -8,6 +8,7 @@
  * | `anchored.<index>` | `anchored` | whenever its state on the chain changes |
  * | `checked` | `checked` | at every new finalized head: holds for all final batches at once |
  * | `open` | `open` | when a batch opens |
+ * | `alarms` | `alarms` | when the anchor process has other alarms than before |
  * | `border` | `border` | when all of the log that contract 1 may hold is sealed |
  */
 
@@ -24,6 +25,7 @@ export const anchoredKey = (index: number): string => `anchored.${index}`
 export const checkedKey = 'checked'
 export const openKey = 'open'
 export const borderKey = 'border'
+export const alarmsKey = 'alarms'
 
 const whole = { type: 'integer', minimum: 0 } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
@@ -181,6 +183,29 @@ export const openSchema = {
   properties: { index: whole, beacon: hash },
 } as const
 
+export const alarmsSchema = {
+  $id: 'airproof/anchor-alarms',
+  title: 'What a person should know of the anchors',
+  ...object,
+  required: ['alarms', 'since'],
+  properties: {
+    alarms: {
+      type: 'array',
+      items: {
+        ...object,
+        required: ['reason', 'words'],
+        properties: {
+          reason: { type: 'string', description: 'the label of airproof_anchor_alarm' },
+          words: { type: 'string', description: 'as it began' },
+        },
+      },
+    },
+    since: { type: 'string', description: 'ISO 8601, UTC: when these began' },
+  },
+} as const
+
+export type AnchorAlarms = FromSchema<typeof alarmsSchema>
+
 export const borderSchema = {
   $id: 'airproof/border',
   title: 'The last batch of contract 1',
@@ -282,6 +307,7 @@ export function sealedEntry({ header, ...hashes }: SealedBatch): SealedEntry {
 export const parseAnchored = parserOf<Anchored>(anchoredSchema)
 export const parseChecked = parserOf<Checked>(checkedSchema)
 export const parseOpen = parserOf<OpenBatch>(openSchema)
+export const parseAlarms = parserOf<AnchorAlarms>(alarmsSchema)
 export const parseBorder = parserOf<{ readonly index: number }>(borderSchema)
 export const parseDeployment = parserOf<Deployment>(deploymentSchema)
 

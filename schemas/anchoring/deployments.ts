@@ -65,6 +65,8 @@ export type Deployment2 = Deployment & {
 }
 
 export type AnyDeployment = Deployment | Deployment2
+/** In the order they were made; at least one. */
+export type Deployments = readonly [AnyDeployment, ...AnyDeployment[]]
 
 /** @param k from 1 */
 export const deploymentKeyOf = (k: number): string =>
@@ -99,6 +101,16 @@ export const nextPlace = (deployments: readonly AnyDeployment[]): number =>
 /** The last batch that is not of this contract but of one before it. */
 export const beginsAfter = (deployment: AnyDeployment): number =>
   'from' in deployment ? deployment.from.index : 0
+
+/**
+ * The last batch that counts in a contract: a batch that a thief anchors after it is not one of ours.
+ * @param k the place of the contract in the order that they were made
+ * @returns null: it is in use
+ */
+export function lastBatchOf(deployments: readonly AnyDeployment[], k: number): number | null {
+  const later = deployments.slice(k + 1)
+  return later.length === 0 ? null : Math.min(...later.map(beginsAfter))
+}
 
 /** Which of the contracts, in the order they were made, counts for a batch. */
 export const deploymentOfBatch = <D extends AnyDeployment>(

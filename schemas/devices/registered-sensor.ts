@@ -29,6 +29,8 @@ export type RegisteredKey = {
   readonly publicKey: string
   readonly fromMs: number
   readonly untilMs?: number
+  /** When it was entered into the registry; absent: that was not kept. */
+  readonly addedMs?: number
 }
 
 /** Whether it signs readings of that time. */
@@ -49,6 +51,8 @@ export type RegisteredSensor = {
   readonly keys?: readonly RegisteredKey[]
   /** A reading without a signature is refused; absent: it is not. */
   readonly mustSign?: true
+  /** Since when that is so; absent: it is not, or that was not kept. */
+  readonly mustSignSinceMs?: number
   /** It receives a receipt after each commit; absent: no. */
   readonly receipts?: boolean
   /** Absent: the default bounds. */
@@ -113,7 +117,7 @@ export function parseAnySensor(
     ...(value.device && { device: value.device }),
     ...aboutOf(value),
     ...(value.keys && { keys: value.keys.map(registeredKey) }),
-    ...(value.signature === 'required' ? { mustSign: true } : {}),
+    ...mustSignOf(value),
     ...(value.receipts === undefined ? {} : { receipts: value.receipts }),
     ...(value.flood && {
       flood: { perSecond: value.flood.per_second, burst: value.flood.burst },
@@ -127,11 +131,28 @@ function aboutOf(entry: SensorAbout): Pick<RegisteredSensor, 'about'> {
   return { about: Object.fromEntries(known.map((name) => [name, entry[name]])) }
 }
 
-const registeredKey = ({ algorithm, public_key, from, until }: SensorKey): RegisteredKey => ({
+function mustSignOf({
+  signature,
+  signature_since: since,
+}: SensorEntry): Pick<RegisteredSensor, 'mustSign' | 'mustSignSinceMs'> {
+  if (signature !== 'required') return {}
+  const read = since === undefined ? undefined : parseIso(since)
+  if (read === undefined || !('timeMs' in read)) return { mustSign: true }
+  return { mustSign: true, mustSignSinceMs: read.timeMs }
+}
+
+const registeredKey = ({
+  algorithm,
+  public_key,
+  from,
+  until,
+  added_at: added,
+}: SensorKey): RegisteredKey => ({
   algorithm,
   publicKey: public_key,
   fromMs: timeOf(from),
   ...(until === undefined ? {} : { untilMs: timeOf(until) }),
+  ...(added === undefined ? {} : { addedMs: timeOf(added) }),
 })
 
 /** A device may have measured while it was being set up, before it was registered. */

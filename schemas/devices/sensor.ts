@@ -69,6 +69,10 @@ const key = {
       type: 'string',
       description: 'from this time on it is no longer valid; absent: it is',
     },
+    added_at: {
+      type: 'string',
+      description: 'when it was entered here; absent: that was not kept',
+    },
   },
 } as const
 
@@ -135,6 +139,10 @@ export const sensorSchema = {
     signature: {
       enum: ['required', 'optional'],
       description: 'required: a reading without a signature is refused; absent: optional',
+    },
+    signature_since: {
+      type: 'string',
+      description: 'since when it is required; absent: it is not, or that was not kept',
     },
     receipts: {
       type: 'boolean',

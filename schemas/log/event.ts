@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { qualityLevels } from '../../core/air/quality-level.ts'
 import { checkOf } from '../check.ts'
 import { asVersion1 } from '../formats.ts'
 import { measurements } from '../measured.ts'
@@ -72,6 +73,18 @@ export const eventSchema = {
         last_reading: time,
         offline_since: time,
         silence_seconds: { type: 'integer' },
+      },
+    },
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: [...commonRequired, 'level', 'previous_level', 'reading'],
+      properties: {
+        ...common,
+        kind: { const: 'quality' },
+        level: { type: 'string', enum: qualityLevels, description: 'of the sensor from now on' },
+        previous_level: { type: 'string', enum: qualityLevels },
+        reading,
       },
     },
   ],

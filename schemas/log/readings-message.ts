@@ -8,11 +8,13 @@
  */
 
 import type { FromSchema } from 'json-schema-to-ts'
+import { qualityLevels } from '../../core/air/quality-level.ts'
 import { nOfSeq, seqOf } from '../../core/air/reading.ts'
 import type { Deferred, LogEvent, LogMessage, Refused } from '../../core/state/log-message.ts'
+import { type RulesVersion, rulesNow } from '../../core/state/quality-rules.ts'
 import { checkOf } from '../check.ts'
 import type { FormatLevel } from '../format-level.ts'
-import { assertKnown } from '../formats.ts'
+import { assertKnown, formats, NewerFormat } from '../formats.ts'
 import {
   idOf,
   integer,
@@ -73,6 +75,17 @@ const events = {
       silenceMs: integer,
     },
   },
+  quality: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['kind', 'place', 'from', 'to'],
+    properties: {
+      kind: { const: 'quality' },
+      place: integer,
+      from: { enum: qualityLevels },
+      to: { enum: qualityLevels },
+    },
+  },
 } as const satisfies Readonly<Record<LogEvent['kind'], object>>
 
 /** Everything in a message but its readings, which is the same in every version. */
@@ -126,6 +139,11 @@ export const readingsSchemaV3 = schemaOf(3, rowsV2.items, {
   signed: { type: 'array', items: row(signedItems), description: 'of readings' },
   signedDeferred: { type: 'array', items: row(signedItems), description: 'of deferred' },
   mark: { const: true, description: 'the first message of its partition in version 3' },
+  rules: {
+    ...integer,
+    minimum: 1,
+    description: 'of quality, by which it was decided; absent: none',
+  },
 })
 
 type Rest = FromSchema<{
@@ -145,6 +163,7 @@ type Version3 = {
   readonly signed?: readonly SignedRow[]
   readonly signedDeferred?: readonly SignedRow[]
   readonly mark?: true
+  readonly rules?: number
 }
 
 /** From the headers of the message: a body without them is not a message. */
@@ -152,6 +171,14 @@ export type LogHeader = Pick<
   LogMessage,
   'partition' | 'worker' | 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo'
 >
+
+/** The version is known, but an airproof with other rules of quality wrote it. */
+class UnknownRules extends NewerFormat {
+  constructor(rules: number) {
+    super('readings', formats.readings.newest)
+    this.message = `${formats.readings.is} was decided by rules of quality of version ${rules}, and this airproof knows them up to version ${rulesNow}: use the airproof that wrote it, or a later one (docs/upgrading.md)`
+  }
+}
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -179,13 +206,14 @@ export function encodeReadings(message: LogMessage, level: FormatLevel): Uint8Ar
 }
 
 /** What no message has costs it nothing. */
-function version3Of({ readings, deferred, isMark }: LogMessage): Version3 {
+function version3Of({ readings, deferred, isMark, rules }: LogMessage): Version3 {
   const signed = signedRows(readings)
   const signedDeferred = signedRows(deferred)
   return {
     ...(signed.length > 0 ? { signed } : {}),
     ...(signedDeferred.length > 0 ? { signedDeferred } : {}),
     ...(isMark === true ? { mark: true } : {}),
+    ...(rules === undefined ? {} : { rules }),
   }
 }
 
@@ -210,7 +238,7 @@ function parseBody(bytes: Uint8Array, partition: number) {
   )
 }
 
-type Read = Pick<LogMessage, 'readings' | 'deferred' | 'leafVersion' | 'isMark'>
+type Read = Pick<LogMessage, 'readings' | 'deferred' | 'leafVersion' | 'isMark' | 'rules'>
 
 const rowsOf = <Row extends readonly unknown[]>(
   { readings, deferred }: Pick<Body<number, Row>, 'readings' | 'deferred'>,
@@ -232,11 +260,19 @@ function readV3(body: Body<3, RowV2> & Version3, partition: number) {
     deferred: addSignatures(deferred, body.signedDeferred ?? []),
     leafVersion: 2,
     ...(body.mark === true ? { isMark: true } : {}),
+    ...(body.rules === undefined ? {} : { rules: knownRules(body.rules) }),
   }
   const { events, held, refused, duplicates } = body
   if (body.mark === true && [readings, deferred, events, held, refused, duplicates].some(hasAny))
     throw new SyntaxError('it is not a READINGS message: a mark holds nothing')
-  return { ...body, ...read }
+  const { rules: _, ...rest } = body
+  return { ...rest, ...read }
+}
+
+/** Another version folds its readings in another way. @throws NewerFormat */
+function knownRules(rules: number): RulesVersion {
+  if (rules > rulesNow) throw new UnknownRules(rules)
+  return rulesNow
 }
 
 const hasAny = (list: readonly unknown[]): boolean => list.length > 0
@@ -271,5 +307,6 @@ export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage
     duplicates: body.duplicates.map(([sensor, count]) => [idOf(sensor), count] as const),
     ...(body.leafVersion === undefined ? {} : { leafVersion: body.leafVersion }),
     ...(body.isMark === undefined ? {} : { isMark: body.isMark }),
+    ...(body.rules === undefined ? {} : { rules: body.rules }),
   }
 }

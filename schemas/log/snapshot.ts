@@ -18,6 +18,7 @@ import {
 import { columnNames, layout } from '../../core/state/state-columns.ts'
 import type { FormatLevel } from '../format-level.ts'
 import { bytesOf, concat, readBytes } from './snapshot-bytes.ts'
+import { type ChecksHeader, checkNames, packChecks, unpackChecks } from './snapshot-checks.ts'
 import { cutBody, joinChunks } from './snapshot-chunks.ts'
 import { hourNames, packHours, unpackHours } from './snapshot-hours.ts'
 import { numbersV1, numbersV2, packNumbers, unpackNumbers } from './snapshot-numbers.ts'
@@ -40,17 +41,20 @@ export type Snapshot = {
 }
 
 /** Hours travel packed (`snapshot-hours.ts`), every other column as it is. */
-const wholeNames = columnNames.filter((name) => !hourNames.some((hour) => hour === name))
+const wholeNames = columnNames.filter(
+  (name) => ![...hourNames, ...checkNames].some((other) => other === name),
+)
 
-type Header = Pick<PartitionState, 'n' | 'lateTo' | 'listenedMs' | 'rawLast' | 'rawLastTimeMs'> & {
-  readonly sensors: number
-  readonly idBytes: number
-  readonly areas: readonly string[]
-  readonly positions: Positions
-  readonly refusedKeys: readonly RefusedKey[]
-  /** How many quantities the rows of `numbers` hold; absent in version 1. */
-  readonly values?: number
-}
+type Header = Partial<ChecksHeader> &
+  Pick<PartitionState, 'n' | 'lateTo' | 'listenedMs' | 'rawLast' | 'rawLastTimeMs'> & {
+    readonly sensors: number
+    readonly idBytes: number
+    readonly areas: readonly string[]
+    readonly positions: Positions
+    readonly refusedKeys: readonly RefusedKey[]
+    /** How many quantities the rows of `numbers` hold; absent in version 1. */
+    readonly values?: number
+  }
 
 const placesOf = ({ values }: Header): readonly number[] =>
   values === undefined ? numbersV1 : numbersV2(values)
@@ -70,6 +74,7 @@ export function encodeSnapshot(
   const version = level === 1 ? 1 : 2
   const { n, lateTo, listenedMs, rawLast, rawLastTimeMs, areas } = state
   const sensors = state.ids.length
+  const checks = packChecks(state)
   const ids = encoder.encode(state.ids.join('\n'))
   const header: Header = {
     sensors,
@@ -82,7 +87,7 @@ export function encodeSnapshot(
     listenedMs,
     rawLast,
     rawLastTimeMs,
-    ...(version === 1 ? {} : { values: mostValues }),
+    ...(version === 1 ? {} : { values: mostValues, ...checks.header }),
   }
   const headerBytes = encoder.encode(JSON.stringify(header))
   const bytes = concat([
@@ -95,6 +100,7 @@ export function encodeSnapshot(
         : bytesOf(state[name].subarray(0, sensors * layout[name].width)),
     ),
     ...packHours(state),
+    ...(version === 1 ? [] : checks.parts),
   ])
   return cutBody({ version, partition: state.partition, readingsSeq: state.readingsSeq, bytes })
 }
@@ -112,7 +118,17 @@ export function decodeSnapshot(chunks: readonly Uint8Array[]): Snapshot | undefi
   // only `encodeSnapshot` writes these bytes, and the checksum says they are what it wrote
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const header = JSON.parse(reader.text(headerBytes)) as Header
-  const { sensors, idBytes, areas, positions, refusedKeys, values, ...counters } = header
+  const {
+    sensors,
+    idBytes,
+    areas,
+    positions,
+    refusedKeys,
+    values,
+    checks,
+    failedHours,
+    ...counters
+  } = header
   if (values !== undefined) assertKnownQuantities('snapshot', values)
 
   const state = createState(body.partition, Math.max(1, sensors))
@@ -124,6 +140,7 @@ export function decodeSnapshot(chunks: readonly Uint8Array[]): Snapshot | undefi
     else reader.take(state[name].subarray(0, sensors * layout[name].width))
   }
   unpackHours(state, reader)
+  unpackChecks(state, reader, { checks, failedHours })
   for (const area of areas) areaPlaceOf(state, area)
   Object.assign(state, counters, { readingsSeq: body.readingsSeq })
   return { state, positions, refusedKeys }

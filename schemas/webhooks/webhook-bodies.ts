@@ -9,7 +9,7 @@ import { webhookEventsSchema, webhookFiltersSchema } from './webhook.ts'
 const url = { type: 'string', minLength: 1, maxLength: 2048 } as const
 /** Mails and lists show it next to other texts; descriptions from 0.1 may hold anything. */
 const description = { type: 'string', maxLength: 200, format: 'plain-text' } as const
-const { sensor_id, area, aqi_threshold } = webhookFiltersSchema.properties
+const { sensor_id, area, aqi_threshold, min_quality } = webhookFiltersSchema.properties
 
 export const defaultOverlapSeconds = 24 * 3_600
 const longestOverlapSeconds = 7 * 24 * 3_600
@@ -36,6 +36,11 @@ export const webhookBodySchemas = {
           sensor_id: { ...sensor_id, type: ['string', 'null'] },
           area: { ...area, type: ['string', 'null'] },
           aqi_threshold: { ...aqi_threshold, type: ['number', 'null'] },
+          min_quality: {
+            ...min_quality,
+            type: ['string', 'null'],
+            enum: [...min_quality.enum, null],
+          },
         },
       },
       active: { type: 'boolean' },
@@ -80,10 +85,11 @@ const expectations: Readonly<Record<string, string>> = {
   description:
     'a text of at most 200 characters on one line, without characters that change the writing direction',
   events: `a list of one or more of ${kinds}, each once`,
-  filters: 'an object with sensor_id, area or aqi_threshold',
+  filters: 'an object with sensor_id, area, aqi_threshold or min_quality',
   'filters.sensor_id': 'the id of a sensor',
   'filters.area': 'the name of an area',
   'filters.aqi_threshold': 'a number t with 0 ≤ t < 500',
+  'filters.min_quality': `one of ${min_quality.enum.join(', ')}`,
   active: 'true or false',
   overlap_seconds: `whole seconds, 0 to ${longestOverlapSeconds} (7 days)`,
   event: `one of ${kinds}`,

@@ -1,6 +1,7 @@
 /** The bodies of deliveries, one schema per event kind; published for receivers. */
 import type { FromSchema } from 'json-schema-to-ts'
 import { usBands } from '../../core/air/index/us-bands.ts'
+import { qualityLevels } from '../../core/air/quality-level.ts'
 import { type EventKind, mapKinds } from '../../core/delivery/delivery.ts'
 import { measurements } from '../measured.ts'
 
@@ -11,6 +12,11 @@ const aqi = { type: 'integer', minimum: 0, maximum: 500 } as const
 const category = { enum: usBands.map((band) => band.category) } as const
 const word = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
 const hash = { ...word, description: 'leaf' } as const
+
+const quality = {
+  quality: { type: 'array', items: { type: 'string' }, description: 'flags about the values' },
+  quality_level: { type: 'string', enum: qualityLevels, description: 'of the worst of the flags' },
+} as const
 
 const rise = {
   type: 'object',
@@ -24,6 +30,8 @@ const rise = {
     'threshold',
     'previous_aqi',
     'hash',
+    'quality',
+    'quality_level',
   ],
   properties: {
     sensor_id: sensor,
@@ -34,6 +42,7 @@ const rise = {
     threshold: { type: 'number', description: 'the index rose above it' },
     previous_aqi: { type: ['integer', 'null'] },
     hash,
+    ...quality,
   },
 } as const
 
@@ -65,12 +74,51 @@ const online = {
 const reading = {
   type: 'object',
   additionalProperties: false,
-  required: ['sensor_id', 'location', 'aqi', 'aqi_category', 'measurements', 'hash'],
+  required: [
+    'sensor_id',
+    'location',
+    'aqi',
+    'aqi_category',
+    'measurements',
+    'hash',
+    'quality',
+    'quality_level',
+  ],
   properties: {
     sensor_id: sensor,
     location,
     aqi: { type: ['integer', 'null'] },
     aqi_category: { type: ['string', 'null'], enum: [...category.enum, null] },
+    measurements,
+    hash,
+    ...quality,
+  },
+} as const
+
+const sensorQuality = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'sensor_id',
+    'location',
+    'quality_level',
+    'previous_level',
+    'quality',
+    'reading_timestamp',
+    'measurements',
+    'hash',
+  ],
+  properties: {
+    sensor_id: sensor,
+    location,
+    quality_level: {
+      type: 'string',
+      enum: qualityLevels,
+      description: 'of the sensor from this reading on',
+    },
+    previous_level: { type: 'string', enum: qualityLevels },
+    quality: quality.quality,
+    reading_timestamp: time,
     measurements,
     hash,
   },
@@ -119,6 +167,7 @@ export const dataSchemas = {
   'sensor.online': online,
   'reading.new': reading,
   'reading.anchored': anchored,
+  'sensor.quality': sensorQuality,
 } as const satisfies Record<EventKind, object>
 
 const payload = (kind: EventKind) => ({

@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { qualityLevels } from '../../core/air/quality-level.ts'
 import { eventKinds } from '../../core/delivery/delivery.ts'
 import { checkOf } from '../check.ts'
 
@@ -24,6 +25,11 @@ export const webhookFiltersSchema = {
     sensor_id: { type: 'string', maxLength: 64, description: 'canonical' },
     area: { type: 'string', minLength: 1, maxLength: 80, description: 'name or slug, any case' },
     aqi_threshold: { type: 'number', minimum: 0, exclusiveMaximum: 500 },
+    min_quality: {
+      type: 'string',
+      enum: qualityLevels,
+      description: 'events about a reading only if it is at least so good',
+    },
   },
 } as const
 

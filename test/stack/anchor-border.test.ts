@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
-import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { command } from '../../cli/audit/audit.ts'
 import { exitCodes } from '../../runtime/exit.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
@@ -52,6 +52,11 @@ test('the last batch of contract 1 ends at the border, and the next one is in co
     patiently,
   )
   expect(await instance.startAgain()).toBe(exitCodes.tryAgain)
+  // that was planned, and no fault
+  expect(instance.printed.filter((line) => line.includes('"level":"fatal"'))).toEqual([])
+  expect(instance.printed).toContainEqual(
+    expect.stringMatching(/"level":"info".*contract 2 is at 0x.*; it starts again with that/),
+  )
   await eventually('all is final', isFinal(last), patiently)
 
   const all = Array.from({ length: batches.last() }, (_, i) => batches.get(i + 1)?.header)
@@ -79,7 +84,11 @@ test('the last batch of contract 1 ends at the border, and the next one is in co
   expect([code, report.findings]).toEqual([0, []])
   expect(report).toMatchObject({
     anchors: all.length,
-    contracts: [{ version: 1 }, { version: 2, first_batch: atBorder + 2 }],
+    // nothing more can be anchored in contract 1
+    contracts: [
+      { version: 1, abandoned: 0, still_open_to: null },
+      { version: 2, first_batch: atBorder + 2 },
+    ],
     rows: { looked_at: 520, fit: 520 },
     covers: {
       by_version: [

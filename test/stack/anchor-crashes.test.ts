@@ -1,7 +1,7 @@
 /** The sender dies, loses its memory, or is there twice: exactly one anchor a batch all the same. */
 import { expect, test } from 'vitest'
 import type { Ask } from '../../anchor/chain/rpc.ts'
-import { Overtaken } from '../../anchor/send/journal.ts'
+import { Overtaken } from '../../anchor/fence.ts'
 import { oneEach } from '../support/chain/anchor-network.ts'
 import { seededChance } from '../support/chain/chance.ts'
 import { sharedChain } from '../support/chain/shared-chain.ts'

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generatePrivateKey } from 'viem/accounts'
 import { expect, test } from 'vitest'
+import { readAnchorStatus } from '../../operate/anchor-status.ts'
 import { startChild } from '../../runtime/machine/child.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { environment } from '../../runtime/process/config.ts'
@@ -50,6 +51,13 @@ test('kill -9 of the anchor and of its chain at random moments leaves one anchor
     },
     { withinMs: 40_000, everyMs: 50 },
   )
+  const all = batches.last()
+  const status = await eventually('its alarms end', async () => {
+    const read = await readAnchorStatus(nc, 420)
+    return read.alarms_since !== null && read.alarms.length === 0 && read
+  })
+  expect(status.batches).toEqual({ sealed: all, sent: 0, final: all })
+  expect(status.worker).toEqual(expect.any(String))
   expect(await instance.anchor().stop()).toEqual({ code: 0, signal: null })
   expect(await toldOn(nc, instance.url, instance.address)).toEqual(oneEach(batches.last()))
   const readings = Array.from(

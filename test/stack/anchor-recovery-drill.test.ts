@@ -10,7 +10,6 @@ import { expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
 import { encodeAnchorCall } from '../../anchor/contract/registry.ts'
-import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { run as runAnchor } from '../../anchor/main.ts'
 import { readNetwork, verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { command as anchorCommand } from '../../cli/anchor/anchor.ts'
@@ -19,9 +18,12 @@ import { formatIsoMs } from '../../core/iso-time.ts'
 import { type BatchEnd, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { headerHash, recordOf } from '../../core/proof/header.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
+import { exitCodes } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { openLog } from '../../runtime/log.ts'
-import { readSharedConfig } from '../../runtime/process/config.ts'
+import { startChild } from '../../runtime/machine/child.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
+import { environment, readSharedConfig } from '../../runtime/process/config.ts'
 import {
   type AnchoredEvent,
   anchoredKey,
@@ -105,6 +107,19 @@ async function instance() {
       if (sealed.header.last >= last) return index
     }
   }
+  const commit = (): Promise<readonly ArrivedReading[]> => {
+    round++
+    return api.commit(
+      Array.from({ length: 20 }, (_, i) =>
+        ids.map((sensor) => ({
+          sensor,
+          timeMs: nowMs - 3_600_000 + round * 60_000 + i * 1_000,
+          pm25: 1_000 + i,
+          leafVersion: 2 as const,
+        })),
+      ).flat(),
+    )
+  }
   const closing = opened.move()
   return {
     anvil,
@@ -114,20 +129,32 @@ async function instance() {
     start: (key: 'stolen' | 'other'): void => {
       stopAnchor = startAnchor(key)
     },
+    /** As a process of its own, which can be frozen. */
+    startProcess: async (key: 'stolen' | 'other') => {
+      const child = await startChild({
+        command: process.execPath,
+        args: ['bin/airproof.mjs', 'anchor'],
+        // of another machine: what a process is called follows from its folder
+        env: {
+          ...environment(),
+          ...envOf(key),
+          ...signInAs('anchor'),
+          AIRPROOF_DATA: join(folder.path, 'another'),
+          AIRPROOF_ADMIN_PORT: '0',
+        },
+        onLine: () => undefined,
+      })
+      closing.defer(async () => {
+        child.kill('SIGKILL')
+        await child.exited
+      })
+      return child
+    },
+    commit,
     entryOf,
     /** @returns the readings, and the batch that holds them */
     batch: async (): Promise<readonly [readonly ArrivedReading[], number]> => {
-      round++
-      const readings = await api.commit(
-        Array.from({ length: 20 }, (_, i) =>
-          ids.map((sensor) => ({
-            sensor,
-            timeMs: nowMs - 3_600_000 + round * 60_000 + i * 1_000,
-            pm25: 1_000 + i,
-            leafVersion: 2 as const,
-          })),
-        ).flat(),
-      )
+      const readings = await commit()
       const index = await eventually('it is sealed', () => sealedTo(api.lastSeq()))
       return [readings, index]
     },
@@ -152,9 +179,11 @@ async function instance() {
       }),
     writer: (flags: Record<string, string>) =>
       runCommand(anchorCommand, { words: ['writer'], flags, env: envOf('stolen') }),
-    audit: async () => {
+    audit: async (more: Record<string, string> = {}) => {
       const env = { ...envOf('other'), AIRPROOF_DATA: dirname(api.storeFile) }
-      const { code, out } = await runCommand(auditCommand, { flags: { json: true }, env })
+      const flags = { ...more, json: true }
+      const { code, out, err } = await runCommand(auditCommand, { flags, env })
+      if (out === '') throw new Error(`no report: ${err}`)
       return { code, report: JSON.parse(out) as AuditReport }
     },
     status: async ({ sensor, timeMs }: ArrivedReading) => {
@@ -292,7 +321,12 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
   // the audit is green over both contracts, and says what the old one's tail is
   await city.stop()
   await city.finalize()
-  const { code: audited, report } = await city.audit()
+  const unnamed = await city.audit()
+  expect([unnamed.code, unnamed.report.findings]).toMatchObject([
+    1,
+    [{ kind: 'abandoned', words: expect.stringContaining(`--theft ${former!.contract}`) }],
+  ])
+  const { code: audited, report } = await city.audit({ theft: former!.contract })
   expect([audited, report.findings]).toEqual([0, []])
   expect(report.contracts).toMatchObject([
     { first_batch: 1, anchors: first, abandoned_readings: 5 },
@@ -302,8 +336,12 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
     report.contracts
   expect([abandoned, ours]).toEqual([last - first + 1, last - first])
   const lines = auditLines(report).join('\n')
-  expect(lines).toContain(`${ours} hold the readings of our batches, which are sealed again`)
-  expect(lines).toContain('1 are not ours, with 5 readings')
+  expect(lines).toContain(
+    `${ours} hold the readings of our batches, which a later contract has or will have`,
+  )
+  expect(lines).toContain(
+    '1 are in no later contract, with 5 readings, and are a thief’s, as you said',
+  )
   expect(report.rows).toMatchObject({ looked_at: 240, fit: 240 })
 
   // the batch was reported twice, under one id: the report that counts is the last
@@ -314,3 +352,45 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
   ])
   expect(await city.events(first)).toHaveLength(1)
 })
+
+test('a process that was frozen over a recovery seals nothing for the contract that was given up', async () => {
+  await using city = await instance()
+  expect((await city.deploy('stolen')).code).toBe(0)
+  const [former] = await city.deployments()
+  const frozen = await city.startProcess('stolen')
+  const [, good] = await city.batch()
+  await city.final(good)
+  const [, last] = await city.batch()
+  await city.final(last)
+  frozen.kill('SIGSTOP')
+
+  // its lease ends, so the command does not see it, and the new contract is at work
+  await eventually(
+    'the command sees no anchor process',
+    async () => (await city.deploy('other', { 'from-batch': String(good) })).code === 0,
+    patiently,
+  )
+  const [, renewed] = await city.deployments()
+  city.start('other')
+  const [, before] = await city.batch()
+  await city.final(before)
+  await city.stop()
+
+  // there is something to seal, and no other process that does
+  const waiting = await city.commit()
+  frozen.kill('SIGCONT')
+  expect(await frozen.exited).toEqual({ code: exitCodes.tryAgain, signal: null })
+
+  city.start('other')
+  const [, newest] = await city.batch()
+  await city.final(newest)
+  for (let index = 1; index <= newest; index++) {
+    const { contract } = (await city.entryOf<SealedBatch>(headerKey(index)))!
+    expect([index, contract]).toEqual([index, (index <= good ? former : renewed)!.contract])
+  }
+  expect(await city.status(waiting[0]!)).toEqual(['verified', renewed!.contract])
+  await city.stop()
+  await city.finalize()
+  const { code, report } = await city.audit()
+  expect([code, report.findings]).toEqual([0, []])
+}, 120_000)

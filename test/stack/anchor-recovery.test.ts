@@ -16,7 +16,6 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeAnchorCall, refusalOf, registryAt } from '../../anchor/contract/registry.ts'
-import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { ensureContract } from '../../anchor/deploy/ensure-contract.ts'
 import { openJournal } from '../../anchor/send/journal.ts'
 import { command } from '../../cli/anchor/anchor.ts'
@@ -37,6 +36,7 @@ import {
 import { type BatchHeader, headerHash, recordOf } from '../../core/proof/header.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { levelText } from '../../runtime/nats/format-level.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { borderKey, headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import {
@@ -206,7 +206,10 @@ test('a contract of version 1 is followed by one of version 2, when all its batc
   const { code, out, err } = await city.deploy()
   expect([code, err]).toEqual([
     0,
-    `batch 3 in ${old} is the last one that counts: the new contract goes on after it`,
+    [
+      `batch 3 in ${old} is the last one that counts: the new contract goes on after it`,
+      `nothing should be anchored in ${old} any more: its owner shuts it with \`airproof anchor writer --anchor-contract ${old} --set none\` (docs/chain.md)`,
+    ].join('\n'),
   ])
   const from = recordOf(headers[2]!, keccak)
   const [v1, v2, ...none] = await readDeployments(await city.kv())

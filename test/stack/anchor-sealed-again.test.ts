@@ -3,17 +3,25 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ContractChanged } from '../../anchor/contract-changed.ts'
+import {
+  type FencedBucket,
+  fencedBucket,
+  Overtaken,
+  openFence,
+  putRead,
+} from '../../anchor/fence.ts'
 import { writeBlob } from '../../anchor/seal/write-blob.ts'
 import { type SealAgainOptions, sealAgain } from '../../anchor/seal-again.ts'
 import { openSealedBatches } from '../../anchor/sealed-batches.ts'
-import { Overtaken, openJournal } from '../../anchor/send/journal.ts'
-import { readSealed } from '../../cli/export/sealed-headers.ts'
+import { openJournal } from '../../anchor/send/journal.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { chainFault } from '../../core/proof/batch-faults.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { type BatchHeader, encodeHeader, recordOf } from '../../core/proof/header.ts'
+import { readSealed } from '../../operate/exports/sealed-headers.ts'
 import { type BatchIndex, createBatchIndex } from '../../operate/proofs/batch-index.ts'
 import { onBroken } from '../../runtime/broken.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
@@ -27,7 +35,7 @@ import {
   sealedEntry,
   sealedOf,
 } from '../../schemas/anchoring/batch-record.ts'
-import { type Deployment2, startOf } from '../../schemas/anchoring/deployments.ts'
+import { type Deployment2, deploymentKeyOf, startOf } from '../../schemas/anchoring/deployments.ts'
 import { blobTopSubject, buckets } from '../../schemas/subjects.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 
@@ -108,11 +116,17 @@ async function recovered() {
   await using opened = new AsyncDisposableStack()
   await ensureStreams(nc)
   const kvm = new Kvm(nc)
-  const records = await kvm.open(buckets.batches)
-  const kv = await kvm.open(buckets.anchoring)
+  const deployments = [former, renewed]
+  const fence = openFence(await kvm.open(buckets.anchoring), deployments)
+  const fenced = async (bucket: string) =>
+    fencedBucket({ js: jetstream(nc), kv: await kvm.open(bucket), fence })
+  const records = await fenced(buckets.batches)
+  const kv = await fenced(buckets.anchoring)
+  const proofs = await fenced(buckets.proofs)
   const journal = openJournal(kv, keccak)
   const manager = await jetstreamManager(nc)
-  for (const name of [buckets.batches, buckets.anchoring]) await manager.streams.purge(`KV_${name}`)
+  for (const name of [buckets.batches, buckets.anchoring, buckets.proofs])
+    await manager.streams.purge(`KV_${name}`)
   for (const sealed of old) {
     const { index } = sealed.header
     await records.put(headerKey(index), JSON.stringify(sealedEntry(sealed)))
@@ -124,14 +138,15 @@ async function recovered() {
   await records.put(checkedKey, JSON.stringify(checked))
   const kept = await journal.final()
   await journal.putFinal(final, kept.revision)
-  const batches = opened.use(await openSealedBatches(nc, startOf(former, keccak)))
+  const batches = opened.use(await openSealedBatches(nc, [startOf(former, keccak)]))
   const closing = opened.move()
   const options: SealAgainOptions = {
     keccak,
     batches,
     records,
     journal: kv,
-    deployments: [former, renewed],
+    proofs,
+    deployments,
     start: startOf(renewed, keccak),
   }
   return { options, journal, batches, [Symbol.asyncDispose]: () => closing.disposeAsync() }
@@ -175,23 +190,29 @@ async function stateOf({ options, journal, batches }: Recovered): Promise<typeof
 type Fault = (write: number) => void | Promise<void>
 
 /** Both buckets, with something that happens before each write. */
-function between({ records, journal }: SealAgainOptions, fault: Fault) {
+function between({ records, journal, proofs }: SealAgainOptions, fault: Fault) {
   let writes = 0
-  const wrapped = (kv: KV): KV =>
+  const wrapped = (kv: FencedBucket): FencedBucket =>
     new Proxy(kv, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target)
         if (typeof value !== 'function') return value
         const act = value.bind(target) as (...printed: unknown[]) => unknown
-        if (name !== 'put' && name !== 'delete') return act
+        if (name === 'get') return act
         return async (...printed: unknown[]) => {
           await fault(writes++)
           return await act(...printed)
         }
       },
     })
-  return { records: wrapped(records), journal: wrapped(journal) }
+  return { records: wrapped(records), journal: wrapped(journal), proofs: wrapped(proofs) }
 }
+
+/**
+ * The last final one, what was checked, of each batch its transaction, anchor, proof and header, and the
+ * header after the last one.
+ */
+const writesOfAll = 3 + 4 * (last - good)
 
 class Crash extends Error {}
 
@@ -243,12 +264,11 @@ test('killed before any of its writes, another process ends it, and nothing fals
     expect(chainFault(end, header)).toBeUndefined()
     end = endOf(header, keccak)
   }
-  // the last final one, what was checked, and of each batch its header and its anchor or transaction
-  expect(crashes).toBe(2 + 2 * (last - good))
+  expect(crashes).toBe(writesOfAll)
 })
 
 test('two processes at once write the same', async () => {
-  for (let write = 0; write < 10; write++) {
+  for (let write = 0; write < writesOfAll; write++) {
     await using city = await recovered()
     const slow = between(city.options, async (now) => {
       if (now === write) await sealAgain(city.options)
@@ -265,7 +285,7 @@ test('two processes at once write the same', async () => {
 })
 
 test('a process that is slow takes nothing from the sender of the new contract', async () => {
-  for (let write = 0; write < 10; write++) {
+  for (let write = 0; write < writesOfAll; write++) {
     await using city = await recovered()
     const { options, journal } = city
     const anchored = { ...anchoredAt(last, 20), tx: hash(77) }
@@ -340,3 +360,134 @@ test('a blob that was written for a former contract is the blob of the batch', a
   expect(met).toEqual([blobTopSubject(5)])
   stop()
 })
+
+/** What a process of the former contract writes. */
+const writesOfFormer: readonly {
+  readonly what: string
+  readonly write: (process: FormerProcess) => Promise<unknown>
+}[] = [
+  { what: 'the header of the next batch', write: ({ batches }) => batches.putSealed(next) },
+  {
+    what: 'an anchor where there was one',
+    write: ({ batches }) => batches.putAnchored({ ...anchoredAt(final, 20), tx: hash(77) }),
+  },
+  {
+    what: 'an anchor where there was none',
+    write: ({ batches }) => batches.putAnchored(anchoredAt(last, 20)),
+  },
+  {
+    what: 'what was checked',
+    write: ({ batches }) => {
+      const { head } = old[last - 1]!
+      return batches.putChecked({ index: last, head, number: 9, hash: hash(9), checkedMs: 5 })
+    },
+  },
+  {
+    what: 'the last final batch',
+    write: async ({ journal }) => journal.putFinal(last, (await journal.final()).revision),
+  },
+  {
+    what: 'a transaction where there was one',
+    write: async ({ journal }) =>
+      journal.putEntry({ ...signed(last), nonce: 5 }, (await journal.entry(last)).revision),
+  },
+  {
+    what: 'a transaction where there was none',
+    write: async ({ journal }) =>
+      journal.putEntry(signed(final), (await journal.entry(final)).revision),
+  },
+  { what: 'that it forgets one', write: ({ journal }) => journal.forgetEntries(last, last) },
+  { what: 'a proof', write: ({ proofs }) => putRead(proofs, String(last), { of: 'former' }) },
+]
+const next = sealedOf(headerAfter(endOf(old[last - 1]!.header, keccak)), keccak, former.contract)
+
+/** It knows the former contract alone. @param hang what it waits for before a write arrives */
+async function formerProcess(hang: () => Promise<void> = async () => undefined) {
+  const kvm = new Kvm(nc)
+  const js = jetstream(nc)
+  const fence = openFence(await kvm.open(buckets.anchoring), [former])
+  const hanging = (kv: KV): KV =>
+    new Proxy(kv, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (typeof value !== 'function') return value
+        const act = value.bind(target) as (...printed: unknown[]) => unknown
+        if (name !== 'put' && name !== 'delete') return act
+        return async (...printed: unknown[]) => {
+          await hang()
+          return await act(...printed)
+        }
+      },
+    })
+  const open = async (bucket: string) =>
+    fencedBucket({ js, kv: hanging(await kvm.open(bucket)), fence })
+  const batches = await openSealedBatches(
+    nc,
+    [startOf(former, keccak)],
+    await open(buckets.batches),
+  )
+  return {
+    batches,
+    journal: openJournal(await open(buckets.anchoring), keccak),
+    proofs: await open(buckets.proofs),
+    [Symbol.asyncDispose]: () => batches[Symbol.asyncDispose](),
+  }
+}
+type FormerProcess = Awaited<ReturnType<typeof formerProcess>>
+
+/** The operator deploys the new contract, as far as other processes see. */
+const deployRenewed = async (): Promise<void> =>
+  void (await (
+    await new Kvm(nc).open(buckets.anchoring)
+  ).put(deploymentKeyOf(3), JSON.stringify(renewed)))
+/** Nothing of the former contract is there after what is sealed again. */
+async function expectNothingElse(city: Recovered): Promise<void> {
+  expect(await stateOf(city)).toEqual(sealedAgain)
+  const { records, proofs } = city.options
+  for (const [bucket, key] of [
+    [records, headerKey(last + 1)],
+    [proofs, String(last)],
+  ] as const)
+    expect((await bucket.get(key))?.operation).not.toBe('PUT')
+}
+
+test.each(writesOfFormer)(
+  'a process that hangs before it writes $what, until the next contract is at work, changes nothing',
+  async ({ what, write }) => {
+    await using city = await recovered()
+    const [hangs, thaws] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await using slow = await formerProcess(async () => {
+      hangs.resolve()
+      await thaws.promise
+    })
+    const written = write(slow).catch((error: unknown) => error)
+    await hangs.promise
+    await deployRenewed()
+    await sealAgain(city.options)
+    thaws.resolve()
+    expect(await written).toBeInstanceOf(Overtaken)
+    await expectNothingElse(city)
+    // from now on it reads what is new, and may not write at that revision either
+    const again = await write(slow).catch((error: unknown) => error)
+    // what is gone need not be forgotten
+    const isGone = what.startsWith('that it forgets')
+    expect(again instanceof ContractChanged).toBe(!isGone)
+    await expectNothingElse(city)
+  },
+)
+
+test.each(writesOfFormer)(
+  '$what, written before the next contract is at work, is put right',
+  async ({ what, write }) => {
+    await using city = await recovered()
+    await using slow = await formerProcess()
+    await write(slow)
+    await deployRenewed()
+    await sealAgain(city.options)
+    if (!what.startsWith('the header')) return await expectNothingElse(city)
+    await city.batches.barrier()
+    const { header, contract } = city.batches.get(last + 1)!
+    expect(contract).toBe(renewed.contract)
+    expect(chainFault(endOf(sealedAgain.sealed.at(-1)!.header, keccak), header)).toBeUndefined()
+  },
+)

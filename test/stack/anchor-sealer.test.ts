@@ -2,7 +2,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { trimLog } from '../../anchor/trim.ts'
+import { type KeptForClients, trimLog } from '../../anchor/trim.ts'
 import { type Hex, zeroHash } from '../../core/hex.ts'
 import { endOf } from '../../core/proof/batch.ts'
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
@@ -175,13 +175,18 @@ test('a hole in the log stops the sealer with words for a person', async () => {
   await expect(broken.running).rejects.toThrow('READINGS goes from 0 to 3')
 })
 
+/** For clients. */
+const nothing: KeptForClients = { forMs: 0, bytes: 0 }
+
 test('nothing is trimmed while a partition has no snapshot, nor past its last message', async () => {
   await using network = await chain.network()
   const log = logWriter(network.nc)
   for (let i = 0; i < 5; i++) await log.write()
   const system = await new Kvm(network.nc).open(buckets.system)
   await system.put('rollup', JSON.stringify({ position: 5, dirty: [], dirtyDays: [] }))
-  expect(await trimLog(network.nc, system, { finalLast: 5, nowMs: Date.now() })).toBe(1)
+  expect(
+    await trimLog(network.nc, system, { finalLast: 5, nowMs: Date.now(), kept: nothing }),
+  ).toBe(1)
   const { state } = await (await jetstreamManager(network.nc)).streams.info(readingsStream)
   expect(state).toMatchObject({ first_seq: 1, messages: 5 })
 })
@@ -196,15 +201,15 @@ test('what is anchored and read by all is trimmed, each partition keeps its last
   await putSnapshot(nc, { partition: 3, seq: 2 })
   await putSnapshot(nc, { partition: 0, seq: 12 })
   // partition 3 was last heard at 2
-  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now() })).toBe(2)
+  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now(), kept: nothing })).toBe(2)
   await log.write({ partition: 3 })
   await putSnapshot(nc, { partition: 3, seq: 13 })
   await system.put('needed.notifier.0', JSON.stringify({ readings: 5 }))
   await system.put('needed.notifier.1', JSON.stringify({ readings: null }))
-  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now() })).toBe(5)
+  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now(), kept: nothing })).toBe(5)
   await system.put('needed.notifier.0', JSON.stringify({ readings: null }))
-  expect(await trimLog(nc, system, { finalLast: 8, nowMs: Date.now() })).toBe(9)
-  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now() })).toBe(12)
+  expect(await trimLog(nc, system, { finalLast: 8, nowMs: Date.now(), kept: nothing })).toBe(9)
+  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now(), kept: nothing })).toBe(12)
   const { state } = await (await jetstreamManager(nc)).streams.info(readingsStream)
   expect(state).toMatchObject({ first_seq: 12, messages: 2 })
   await system.delete('needed.notifier.0')
@@ -222,7 +227,7 @@ test('what only others need goes after seven days: of a paused, a retired or an 
   const keys = { 'needed.notifier.0': '{"readings":5}', 'needed.retired': '{"readings":2}' }
   for (const [key, printed] of Object.entries(keys)) await system.put(key, printed)
   await system.put('needed.broken', '{"readings":')
-  const trimAt = (nowMs: number) => trimLog(nc, system, { finalLast: 12, nowMs })
+  const trimAt = (nowMs: number) => trimLog(nc, system, { finalLast: 12, nowMs, kept: nothing })
   const [writtenMs, weekMs] = [Date.now(), 7 * dayMs]
   expect(await trimAt(writtenMs)).toBe(1)
   await system.put('needed.broken', '{"readings":null}')
@@ -230,6 +235,29 @@ test('what only others need goes after seven days: of a paused, a retired or an 
   expect(await trimAt(writtenMs + weekMs - minuteMs)).toBe(2)
   expect(await trimAt(writtenMs + weekMs + minuteMs)).toBe(12)
   for (const key of [...Object.keys(keys), 'needed.broken']) await system.delete(key)
+})
+
+test('what is trimmable is kept for clients for some hours, within some bytes', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const log = logWriter(nc)
+  for (let i = 0; i < 12; i++) await log.write()
+  const system = await new Kvm(nc).open(buckets.system)
+  await system.put('rollup', JSON.stringify({ position: 12, dirty: [], dirtyDays: [] }))
+  await putSnapshot(nc, { partition: 0, seq: 12 })
+  const streams = (await jetstreamManager(nc)).streams
+  const { bytes } = (await streams.info(readingsStream)).state
+  const trimAt = (nowMs: number, kept: KeptForClients) =>
+    trimLog(nc, system, { finalLast: 10, nowMs, kept })
+  const nowMs = Date.now()
+  const day = { forMs: 24 * hourMs, bytes }
+  expect(await trimAt(nowMs, day)).toBe(1)
+  expect(await trimAt(nowMs + 24 * hourMs - minuteMs, day)).toBe(1)
+  // about two of the twelve
+  expect(await trimAt(nowMs, { ...day, bytes: Math.ceil((bytes * 10) / 12) })).toBe(3)
+  // however few bytes there may be, nothing goes that is still needed
+  expect(await trimAt(nowMs, { ...day, bytes: 0 })).toBe(11)
+  expect(await trimAt(nowMs + 24 * hourMs + minuteMs, day)).toBe(11)
 })
 
 test('a partition whose last message is foreign keeps its last one of the log', async () => {
@@ -241,9 +269,9 @@ test('a partition whose last message is foreign keeps its last one of the log', 
   const system = await new Kvm(nc).open(buckets.system)
   await system.put('rollup', JSON.stringify({ position: 7, dirty: [], dirtyDays: [] }))
   await putSnapshot(nc, { partition: 0, seq: 3 })
-  expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now() })).toBe(4)
+  expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now(), kept: nothing })).toBe(4)
   await putSnapshot(nc, { partition: 0, seq: 4 })
-  expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now() })).toBe(4)
+  expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now(), kept: nothing })).toBe(4)
 })
 
 test('a foreign message where a blob is to be is named, and the next batches are sealed', async () => {

@@ -62,6 +62,7 @@ test('every sensor is there with its latest reading, one that sent none with nul
     dominant_pollutant: 'pm25',
     beyond_index: false,
     quality: ['dropped_pm25', 'dropped_co2'],
+    quality_level: 'fail',
     pm25: 45.3,
     pm10: 78.2,
     co2: null,
@@ -77,11 +78,18 @@ test('every sensor is there with its latest reading, one that sent none with nul
     dominant_pollutant: null,
     beyond_index: false,
     quality: [],
+    quality_level: null,
     pm25: null,
     silence_seconds: null,
   })
   const [european] = (await latest(`&index=eu&ids=${near}`)).sensors
   expect(european).toMatchObject({ aqi: 3, aqi_category: 'moderate' })
+})
+
+test('a sensor whose latest reading is not good enough, or that has none, is left out', async () => {
+  expect(await idsOf('&quality=all')).toEqual([far, middle, near, silent])
+  expect(await idsOf('&quality=suspect')).toEqual([far, middle])
+  expect(await idsOf('&quality=good')).toEqual([far, middle])
 })
 
 test('without include=latest the answer is as it ever was, whatever Accept names beside JSON', async () => {
@@ -117,11 +125,11 @@ test('CSV has a column for each field, three for a location, and quotes what peo
   expect(answer.headers.get('vary')).toContain('Accept')
   const [head, , second, third, fourth, end] = (await answer.text()).split('\r\n')
   expect(head).toBe(
-    'id,area,lat,lon,address,status,last_reading,uptime_24h,aqi,aqi_category,dominant_pollutant,beyond_index,quality,pm25,pm10,co2,temperature,humidity,modified_at,silence_seconds',
+    'id,area,lat,lon,address,status,last_reading,uptime_24h,aqi,aqi_category,dominant_pollutant,beyond_index,quality,quality_level,pm25,pm10,co2,temperature,humidity,modified_at,silence_seconds',
   )
   expect(second).toContain(`,6.601,3.35,"1 Ẹ̀kọ́ Road, ""Palm"" Court",online,`)
   expect(third).toContain(
-    ',125,unhealthy_sensitive,pm25,false,dropped_pm25 dropped_co2,45.3,78.2,,28.5,70,',
+    ',125,unhealthy_sensitive,pm25,false,dropped_pm25 dropped_co2,fail,45.3,78.2,,28.5,70,',
   )
   expect(fourth).toMatch(/,offline,,0,,,,false,,,,,,,.+Z,$/)
   expect(end).toBe('')

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keccak256 } from '../../anchor/verifier/airproof-verify.js'
 import { toHex } from '../../core/hex.ts'
+import { ourVersion } from '../../runtime/version.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { testApi } from '../support/api.ts'
+import { createSigner } from '../support/device-signer.ts'
 import { mustBeDocumented } from '../support/documented-answers.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -51,6 +53,7 @@ describe('an anchored network', () => {
     const printed = await network()
     expect(printed).toEqual({
       format: 'airproof.network.v1',
+      id: expect.stringMatching(/^[0-9a-f]{12}$/),
       name: 'Abuja',
       api: 'https://air.example',
       chain: { id: 31_337, name: 'chain 31337, a demonstration chain', demonstration: true },
@@ -62,9 +65,16 @@ describe('an anchored network', () => {
           code_hash: expect.any(String),
           owner_at: expect.any(Array),
           last_batch: null,
+          begins: {
+            after_batch: 0,
+            head: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+            numbers: Array.from({ length: 16 }, () => 0),
+          },
+          ends: null,
         },
       ],
       versions: {
+        software: ourVersion(),
         api: ['v1'],
         leaf: [1, 2],
         header: [1, 2],
@@ -74,6 +84,7 @@ describe('an anchored network', () => {
       licence: 'CC-BY-4.0',
       attribution: 'Abuja',
       archive: 'https://archive.example/abuja',
+      sensor_keys: 'https://air.example/v1/network/keys/{sensor_id}',
     })
     expect(await network(paths[1])).toEqual(printed)
   })
@@ -94,6 +105,66 @@ describe('an anchored network', () => {
       expect([again.status, await again.text()]).toEqual([304, ''])
     }
   })
+})
+
+test('the keys of a sensor are known without a key, with when each was entered', async () => {
+  await using api = await testApi({
+    env: { AIRPROOF_OPEN_PROOFS_PER_MINUTE: String(10 * burst) },
+  })
+  const { publicKey } = createSigner('ed25519', 'now')
+  const former = createSigner('p256', 'before').publicKey
+  const added = { from: '2026-03-01T00:00:00Z', added_at: '2026-02-28T10:00:00Z' }
+  await api.register({
+    id: 'NGR-LOS-IKJ-001',
+    keys: [
+      { algorithm: 'p256', public_key: former, from: '2026-01-01T00:00:00Z', until: added.from },
+      { algorithm: 'ed25519', public_key: publicKey, ...added },
+    ],
+    signature: 'required',
+    signature_since: '2026-03-02T00:00:00Z',
+  })
+  await api.register({ id: 'NGR-LOS-IKJ-002' })
+  const keysOf = (id: string, init?: RequestInit) => ask(api.url, `/v1/network/keys/${id}`, init)
+  const answer = await eventually('the sensor is known', async () => {
+    const read = await keysOf('NGR-LOS-IKJ-001')
+    return read.status === 200 && read
+  })
+  expect(await answer.json()).toEqual({
+    status: 'success',
+    sensor_id: 'NGR-LOS-IKJ-001',
+    signature: 'required',
+    signature_since: '2026-03-02T00:00:00.000Z',
+    keys: [
+      {
+        algorithm: 'p256',
+        public_key: former,
+        from: '2026-01-01T00:00:00.000Z',
+        until: '2026-03-01T00:00:00.000Z',
+        added_at: null,
+      },
+      {
+        algorithm: 'ed25519',
+        public_key: publicKey,
+        from: '2026-03-01T00:00:00.000Z',
+        until: null,
+        added_at: '2026-02-28T10:00:00.000Z',
+      },
+    ],
+  })
+  const etag = answer.headers.get('etag') ?? ''
+  expect((await keysOf('NGR-LOS-IKJ-001', { headers: { 'if-none-match': etag } })).status).toBe(304)
+  // one that does not sign
+  expect(await (await keysOf('NGR-LOS-002')).json()).toMatchObject({
+    sensor_id: 'NGR-LOS-IKJ-002',
+    signature: 'optional',
+    signature_since: null,
+    keys: [],
+  })
+  expect((await keysOf('NGR-LOS-IKJ-404')).status).toBe(404)
+  // the bound of what is asked without a key
+  const statuses = []
+  for (let n = 0; n < 2 * burst; n++) statuses.push((await keysOf('NGR-LOS-IKJ-001')).status)
+  expect(new Set(statuses)).toEqual(new Set([200, 429]))
 })
 
 test('a network that has anchored nothing has neither chain nor contract, and one address asks within a limit', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { maskOf } from '../../core/air/quality.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { siteOf, type Told, testApi } from '../support/api.ts'
@@ -180,6 +181,7 @@ test('one sensor, two shapes and four formats', async () => {
         dominant_pollutant: 'pm25',
         beyond_index: false,
         quality: ['dropped_pm25', 'dropped_co2'],
+        quality_level: 'fail',
         blockchain: {
           hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
           verified: false,
@@ -225,7 +227,8 @@ test('one sensor, two shapes and four formats', async () => {
   expect(csv.headers.get('content-type')).toBe('text/csv')
   expect(csv.headers.get('link')).toMatch(/^<\/v1\/readings\?limit=2&cursor=.+>; rel="next"$/)
   const [head, line, , end] = (await csv.text()).split('\r\n')
-  expect(head?.split(',')).toHaveLength(15)
+  expect(head?.split(',')).toHaveLength(16)
+  expect(line?.endsWith(',fail')).toBe(true)
   expect(line).toMatch(
     new RegExp(`^${ids[0]},.+Z,45.3,78.2,,28.5,70,125,.+,dropped_pm25 dropped_co2,0x`),
   )
@@ -244,6 +247,47 @@ test('one sensor, two shapes and four formats', async () => {
   })
   const unknown = await api.get('/v1/readings?sensor_id=NGR-LOS-IKJ-999')
   expect(unknown.status).toBe(404)
+})
+
+test('readings that are not good enough are left out, counted, and never end a walk', async () => {
+  await using api = await testApi()
+  for (const id of ids) await api.register({ id })
+  // of three readings in a row one is good, one suspect, one failed; 1,300 failed ones are in between
+  const flagsAt = (i: number): number => [0, maskOf('pm_high'), maskOf('pm_saturated')][i % 3] ?? 0
+  const few = Array.from({ length: 12 }, (_, i) => ({ at: i * minuteMs, flags: flagsAt(i) }))
+  const failed = Array.from({ length: 1_300 }, (_, i) => ({
+    at: hourMs + i * 1_000,
+    flags: maskOf('dropped_pm25'),
+  }))
+  const told = [...few, ...failed, { at: 2 * hourMs, flags: 0 }].map(({ at, flags }) => ({
+    sensor: ids[0],
+    timeMs: nowMs - at,
+    flags,
+  }))
+  await api.commit(told.toReversed())
+  const wanted = {
+    good: told.filter(({ flags }) => flags === 0),
+    suspect: told.filter(({ flags }) => [0, maskOf('pm_high')].includes(flags)),
+    all: told,
+  }
+  for (const [quality, expected] of Object.entries(wanted)) {
+    for (const order of ['desc', 'asc']) {
+      const inOrder = order === 'asc' ? expected.toReversed() : expected
+      const path = `/v1/readings?limit=3&quality=${quality}&order=${order}`
+      expect(await pages(api.get, path)).toEqual(inOrder.map(key))
+    }
+  }
+  type Left = Page & { left_out?: number }
+  const page = async (query: string): Promise<Left> =>
+    (await (await api.get(`/v1/readings?${query}`)).json()) as Left
+  expect(await page('limit=2&quality=good')).toMatchObject({ count: 2, left_out: 2 })
+  expect(await page('limit=2')).not.toHaveProperty('left_out')
+  // one request does not read on without end
+  const short = await page(`limit=10&quality=good&sensor_id=${ids[0]}`)
+  expect(short).toMatchObject({ count: 4, left_out: 996 })
+  expect(short.next_cursor).not.toBeNull()
+  const wrong = await api.get('/v1/readings?quality=bad')
+  expect(await wrong.json()).toMatchObject({ error: { details: { parameter: 'quality' } } })
 })
 
 test('without the store live answers still work and history is 503', async () => {

@@ -4,10 +4,20 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { createStreamHub, type StreamHub } from '../../api/stream/hub.ts'
+import { seqOf } from '../../core/air/reading.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
+import { beginningOf, encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
 import { listenTo } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/small-worker.ts'
+
+/** One reading per message, of one partition. */
+const placeAt = (position: number): LogCursor => {
+  const start = beginningOf('0123456789ab')
+  return { ...start, position, n: start.n.with(3, position) }
+}
+/** The id of the event of message `seq`. */
+const idOf = (seq: number): string => encodeLogCursor({ ...placeAt(seq), position: seq - 1 })
 
 /** A hub that sends readings of the given size whenever the test says so. */
 async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: number } = {}) {
@@ -24,6 +34,7 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
           onFolded = listener
         },
       },
+      place: () => placeAt(position),
       textOf: () => {
         encoded++
         return text
@@ -37,7 +48,7 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
     out.flushHeaders()
     const listener = { out, wants: undefined, checkAgain: () => undefined }
     hub.keep(listener)
-    hub.join(listener, hub.position())
+    hub.join(listener, placeAt(position))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -46,7 +57,10 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
     server.closeAllConnections()
   })
   const { port } = server.address() as AddressInfo
-  const reading = { ...readingOf(1_000_000), seq: 1 }
+  const messageOf = (n: number) => {
+    const readings = [{ ...readingOf(1_000_000), seq: seqOf(3, n) }]
+    return { partition: 3, nLast: n, readings, events: [] } as unknown as LogMessage
+  }
   return {
     hub,
     port,
@@ -55,7 +69,7 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
     /** @param skip messages that the picture skips before it */
     fold: (skip = 0) => {
       position += 1 + skip
-      onFolded({ readings: [reading], events: [] } as unknown as LogMessage)
+      onFolded(messageOf(position))
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
@@ -85,7 +99,7 @@ test('a client that does not read is disconnected, and all others receive everyt
   })
   await eventually('the others have everything', () => one.events.length === folded)
   expect(one.events.map(({ id }) => id)).toEqual(
-    Array.from({ length: folded }, (_, i) => `${i + 1}-0`),
+    Array.from({ length: folded }, (_, i) => idOf(i + 1)),
   )
   expect(source.encoded()).toBe(folded)
   stalled.destroy()
@@ -103,7 +117,10 @@ test('a client that stopped reading is detected by its pings, even if little is 
   }
   await eventually('the stalled one is disconnected', () => source.hub.size() === 1)
   await eventually('the good one is pinged', () => good.comments.includes('ping'))
-  await eventually('it has reached the end of the last message', () => good.lastId() === '32')
+  await eventually(
+    'it has reached the end of the last message',
+    () => good.lastId() === encodeLogCursor(placeAt(32)),
+  )
   expect(good.isClosed()).toBe(false)
   stalled.destroy()
 })
@@ -117,5 +134,5 @@ test('when the live picture skips a message, streams end: clients reconnect for 
   await eventually('it is closed', stream.isClosed)
   expect(stream.events.map(({ event }) => event)).toEqual(['reading', 'end'])
   expect(stream.events.at(-1)?.data).toEqual({ code: 'interrupted' })
-  expect(stream.lastId()).toBe('1-0')
+  expect(stream.lastId()).toBe(idOf(1))
 })

@@ -84,7 +84,11 @@ test('a reading goes from pending through anchoring to verified, and its bundle 
     merkle_root: header.root,
     ledger_tx: `https://explorer.example/tx/${seen.ledger!.tx_hash}`,
     merkle_proof: { root: header.root, leaf_count: header.count },
-    ledger: { chain_id: api.deployment.chainId, contract: api.deployment.contract },
+    ledger: {
+      chain_id: api.deployment.chainId,
+      demonstration: true,
+      contract: api.deployment.contract,
+    },
     reading: { sensor_id: one.sensor, time_ms: one.timeMs, pm25: one.pm25, co2: null },
   })
   expect(Math.abs(Date.parse(seen.verified_at!) - Date.now())).toBeLessThan(minuteMs)

@@ -9,17 +9,19 @@ import { audit } from '../../anchor/audit/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
 import { registryAbi, registryAbi2 } from '../../anchor/contract/abi.ts'
-import { readDeployments } from '../../anchor/deploy/deployment.ts'
-import { networkDocument } from '../../api/proofs/network.ts'
+import { encodeAnchorCall, encodeSetWriter } from '../../anchor/contract/registry.ts'
+import { type ContractEnd, networkDocument } from '../../api/proofs/network.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { maskOf } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { endOf, nextHeader } from '../../core/proof/batch.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
-import { headOf, recordOf } from '../../core/proof/header.ts'
+import { type BatchHeader, headerHash, headOf, recordOf } from '../../core/proof/header.ts'
 import { packNumbers } from '../../core/proof/packed-numbers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import { type AnyDeployment, deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -30,6 +32,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keccak = await createKeccak()
 const nowMs = Math.floor(Date.now() / 1_000) * 1_000
+const endAt = (header: BatchHeader): ContractEnd => ({
+  block: 1,
+  txIndex: 0,
+  head: headOf(header, keccak),
+  nLast: header.nLast,
+})
 
 type Of = {
   readonly partition?: number
@@ -97,6 +105,8 @@ test('a story of both contracts is one: green across the border, and each versio
       abandoned: 0,
       abandoned_ours: 0,
       abandoned_readings: 0,
+      still_open_to: network.account.address,
+      theft_named: false,
     },
     {
       contract: later.contract,
@@ -106,6 +116,8 @@ test('a story of both contracts is one: green across the border, and each versio
       abandoned: 0,
       abandoned_ours: 0,
       abandoned_readings: 0,
+      still_open_to: null,
+      theft_named: false,
     },
   ])
   expect(report.covers).toMatchObject({
@@ -235,7 +247,7 @@ test('a header whose numbers are not the ones of the contract is found', async (
   ])
 })
 
-test('anchors after the batch that a later contract goes on from are abandoned, and not wrong', async () => {
+test('what only the abandoned end of a contract holds is a finding, until it is named as a theft', async () => {
   await using network = await second()
   await network.seal(some(201, 210))
   await network.seal([readingOf(211), readingOf(212)], { isThief: true })
@@ -244,7 +256,14 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
   await network.seal(some(211, 230))
   await network.store.writeBatch([...some(201, 230)])
   await network.finalize()
-  const { code, report, printed } = await network.run()
+  const unnamed = await network.run()
+  expect([unnamed.code, unnamed.printed]).toEqual([
+    1,
+    [
+      `abandoned: contract ${old} holds 2 readings in 1 batch from 3 on that no later contract has: history was taken away, or a thief of the writer's key anchored them. If you know that it was a theft, say so with --theft ${old}`,
+    ],
+  ])
+  const { code, report, printed } = await network.run({ theft: old })
   expect([code, printed]).toEqual([0, []])
   expect(report).toMatchObject({ anchors: 3, contract: recovered.contract })
   expect(report.contracts).toMatchObject([
@@ -255,14 +274,16 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
       abandoned: 1,
       abandoned_ours: 0,
       abandoned_readings: 2,
+      theft_named: true,
     },
     { contract: recovered.contract, first_batch: 3, anchors: 1, abandoned: 0 },
   ])
   expect(auditLines(report)).toContain(
-    'Not covered: 2 readings of abandoned batches that are not ours.',
+    'Not covered: 2 readings of abandoned batches, which are a thief’s, as you said.',
   )
   // the newest is the one to name; of a former one nothing says which contract follows it
-  expect((await network.run({ contract: recovered.contract })).report).toMatchObject({
+  const named1 = { contract: recovered.contract, theft: old }
+  expect((await network.run(named1)).report).toMatchObject({
     ok: true,
     contract_named: true,
   })
@@ -287,20 +308,26 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
       settings,
       publicUrl: 'http://localhost',
       contracts,
+      ends: new Map([...network.headers].map(([index, header]) => [index, endAt(header)])),
+      keccak,
       formatLevel: 3,
     })
     writeFileSync(file, JSON.stringify(document))
-    return network.run({ network: file, rows: 'none' })
+    return network.run({ network: file, rows: 'none', theft: old })
   }
   expect((await named(recorded)).report).toMatchObject({ ok: true, contract_named: true })
   const foreign = { ...recorded[0]!, contract: `0x${'ab'.repeat(20)}` as const }
   for (const [contracts, words] of [
-    [recorded.slice(1), 'is not one of the network Test'],
+    [recorded.slice(0, -1), 'is not one of the network Test'],
     [
       [...recorded, foreign],
       "is not in the operator's record: what was anchored in it is left out",
     ],
     [recorded.map((one) => ({ ...one, chainId: 5 })), 'is on chain 5'],
+    [
+      recorded.map((one) => ({ ...one, former: foreign.contract })),
+      "and the operator's record says after batch",
+    ],
   ] as const)
     expect(await named(contracts)).toMatchObject({ code: 1, err: expect.stringContaining(words) })
 })
@@ -346,11 +373,91 @@ test.each([1, 2] as const)(
     await network.seal(more)
     await network.store.writeBatch(more)
     await network.finalize()
-    const recovered = await network.run()
+    const recovered = await network.run({ theft: contract })
     expect([recovered.code, recovered.printed]).toEqual([0, []])
     expect(recovered.report.contracts[0]).toMatchObject({ abandoned: 1, abandoned_ours: 0 })
   },
 )
+
+test('a contract that was given up is named as long as it has a writer, and readings that a thief anchors in it are a finding', async () => {
+  await using network = await auditedNetwork()
+  const { contract } = await network.deploy()
+  const rows = some(1, 50, { version: 1 })
+  const header = await network.seal(rows)
+  await network.store.writeBatch(rows)
+  await network.goOn(1)
+  await network.finalize()
+  const open = await network.run()
+  expect([open.code, open.printed]).toEqual([0, []])
+  expect(open.report.contracts.map((one) => one.still_open_to)).toEqual([
+    network.account.address,
+    null,
+  ])
+  const command = `\`airproof anchor writer --anchor-contract ${contract} --set none\``
+  expect(auditLines(open.report).join()).toContain(command)
+
+  const { root, timeMinMs, timeMaxMs } = header
+  const counts = Array.from({ length: 16 }, () => 1)
+  const readings = { root, timeMinMs, timeMaxMs, counts }
+  const junk = nextHeader(endOf(header, keccak), { last: header.last + 1, sealedMs: 1, readings })
+  const data = encodeAnchorCall({ ...junk, headerHash: headerHash(junk, keccak) })
+  expect(await network.send(data, contract)).toMatchObject({ status: '0x1' })
+  await network.send(encodeSetWriter(noContract), contract)
+  await network.finalize()
+  const { code, printed, report } = await network.run()
+  expect([code, printed]).toEqual([
+    1,
+    [expect.stringContaining(`abandoned: contract ${contract} holds 16 readings in 1 batch`)],
+  ])
+  expect(report.contracts[0]).toMatchObject({ abandoned: 1, still_open_to: null })
+  expect(auditLines(report).join()).not.toContain(command)
+})
+
+test('a recovery from nothing is green only if all that was anchored is anchored again', async () => {
+  await using network = await second({}, some(1, 20))
+  await network.seal([])
+  await network.seal(some(21, 30))
+  await network.store.writeBatch(some(21, 30))
+  await network.finalize()
+  const { report: before } = await network.run()
+  expect(before.findings).toEqual([])
+  const old = before.contract
+  // the same batches in another contract, one after another
+  const begun = await network.deploy({ former: noContract, from: noRecord })
+  await network.finalize()
+  expect((await network.run({ rows: 'none' })).printed).toEqual([
+    `waiting: 30 readings in 2 batches from 1 on of the abandoned end of contract ${old} are not anchored again yet: is \`airproof anchor\` running?`,
+  ])
+  await network.seal(some(1, 20))
+  await network.seal([])
+  await network.seal(some(21, 30))
+  await network.finalize()
+  const again = await network.run()
+  expect([again.code, again.printed]).toEqual([0, []])
+  expect(again.report.contracts).toMatchObject([
+    { contract: old, anchors: 0, abandoned: 3, abandoned_ours: 3, abandoned_readings: 0 },
+    { contract: begun.contract, anchors: 3 },
+  ])
+
+  // and in a third without the readings of the last one
+  await network.deploy({ former: noContract, from: noRecord })
+  await network.seal(some(1, 20))
+  await network.seal([])
+  await network.batches.delete(headerKey(3))
+  sql(network, 'delete from reading where seq > ?', seqOf(3, 20))
+  await network.finalize()
+  const rewritten = await network.run()
+  const words = (contract: string) =>
+    expect.stringContaining(
+      `abandoned: contract ${contract} holds 10 readings in 1 batch from 3 on that no later contract has`,
+    )
+  expect([rewritten.code, rewritten.printed]).toEqual([1, [words(old), words(begun.contract)]])
+  const newest = rewritten.report.contract
+  expect(await network.run({ theft: newest })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('is not one'),
+  })
+})
 
 test('a contract that began elsewhere, or goes on from no batch of ours, is found', async () => {
   await using network = await second()
@@ -378,7 +485,9 @@ test('a contract that began elsewhere, or goes on from no batch of ours, is foun
     await network.deploy(beginning)
     await network.finalize()
     const { code, printed } = await network.run({ rows: 'none' })
-    expect([code, printed]).toEqual([1, [expect.stringContaining(words)]])
+    // what it leaves behind is waiting to be anchored again
+    const others = printed.slice(1).filter((one) => !one.startsWith('waiting: '))
+    expect([code, printed[0], others]).toEqual([1, expect.stringContaining(words), []])
     expect(printed[0]).toMatch(/^beginning: /)
     await network.forget()
   }
@@ -407,6 +516,17 @@ test('a contract that began elsewhere, or goes on from no batch of ours, is foun
   ])
 })
 
+test('before a new contract is final the audit says so, and to try again', async () => {
+  await using network = await second()
+  const old = await network.run({ rows: 'none' })
+  const { contract, block } = await network.goOn(1)
+  const { code, err } = await network.run()
+  expect([old.code, code]).toEqual([0, 75])
+  expect(err).toContain(
+    `the data go on after batch 1 in the new contract ${contract}, which is not final yet, and neither is its first batch: wait until block ${block} is final, and audit again then`,
+  )
+})
+
 test('what the retention of the store has dropped is distinguished from what is missing', async () => {
   await using network = await second({}, some(1, 20))
   await network.seal(some(21, 40))
@@ -432,6 +552,7 @@ test('what the retention of the store has dropped is distinguished from what is 
       graceMs: 60_000,
       anchorSinceMs: undefined,
       isPinned: false,
+      thefts: new Set(),
     })
   const young = some(21, 40)
   const missing = await auditOf(undefined, young)

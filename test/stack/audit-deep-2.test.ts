@@ -96,17 +96,45 @@ const deep = async () => {
 test('areas, flags, signatures and statistics of version 2 are green, and covered', async () => {
   const { code, printed, covers } = await deep()
   expect([code, printed]).toEqual([0, []])
-  const compared = [
-    'area',
-    'flags that follow from values',
-    'signatures of signed rows',
-    'statistics of areas',
-  ]
+  const compared = ['area', 'flags that follow from values', 'signatures', 'statistics of areas']
   expect(covers).toMatchObject({
     compared,
     not_checked: [],
     by_version: [{ version: 2, compared }],
   })
+})
+
+test('rows that are not signed are found from when the registry requires a signature', async () => {
+  const sensors = await new Kvm(network.nc).open(buckets.sensors)
+  const unsigned = rows.filter(({ signed }) => signed === undefined)
+  const { sensor, timeMs } = unsigned[20]!
+  // a sensor that signs too, and nothing of it is found
+  const other = devices[0].sign('').publicKey
+  const put = (since: object) =>
+    sensors.put(
+      sensor,
+      JSON.stringify({
+        ...entryOf(sensor),
+        keys: [{ algorithm: 'ed25519', public_key: other, from: '2020-01-01T00:00:00Z' }],
+        signature: 'required',
+        ...since,
+      }),
+    )
+  // what was measured some minutes after that may have arrived before
+  await put({ signature_since: formatIso(timeMs - 6 * 60_000) })
+  const { code, printed } = await deep()
+  await put({ signature_since: formatIso(timeMs - 6 * 60_000 + 1_000) })
+  const later = await deep()
+  // an entry that does not say since when
+  await put({})
+  const unknown = await deep()
+  await sensors.put(sensor, JSON.stringify(entryOf(sensor)))
+  const words = (count: number, first: number, since: number) =>
+    `signature: ${count} rows of ${sensor}: not signed, and the registry requires a signature since ${formatIso(since)}; the first at ${formatIso(first)}`
+  const left = unsigned.length - 20
+  expect([code, printed]).toEqual([1, [words(left, timeMs, timeMs - 360_000)]])
+  expect(later.printed).toEqual([words(left - 1, unsigned[21]!.timeMs, timeMs - 359_000)])
+  expect(unknown.printed).toEqual([])
 })
 
 test.each(['hour', 'day'] as const)(

@@ -143,7 +143,7 @@ test('a batch in which one number is used twice and another never is found', asy
   const built = await content.build()
   const made = { last: first, sealedMs: Date.now(), beacon: zeroHash }
   const header = nextHeader(end, { ...made, ...(built.readings && { readings: built.readings }) })
-  await using batches = await openSealedBatches(api.nc, end)
+  await using batches = await openSealedBatches(api.nc, [end])
   await batches.decideBoundary(header.index, { first, ...made })
   await writeBlob(jetstream(api.nc), header.index, encodeHeader(header, keccak), built)
   const hashes = { headerHash: headerHash(header, keccak), head: headOf(header, keccak) }
@@ -353,6 +353,7 @@ test('a contract of the operator’s own, in which history was anchored twice, i
       graceMs: minuteMs,
       anchorSinceMs: undefined,
       isPinned: false,
+      thefts: new Set(),
     })
   expect((await auditOf(story)).findings).toMatchObject([{ kind: 'contract' }])
   // the canary: its events alone tell a story without a fault

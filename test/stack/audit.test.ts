@@ -11,9 +11,9 @@ import { openRpc } from '../../anchor/chain/rpc.ts'
 import type { Anchored } from '../../anchor/contract/registry.ts'
 import { command } from '../../cli/audit/audit.ts'
 import { storedLog } from '../../cli/audit/stored-log.ts'
-import { readSealed } from '../../cli/export/sealed-headers.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
+import { readSealed } from '../../operate/exports/sealed-headers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { type BatchBlobs, openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { headerKey } from '../../schemas/anchoring/batch-record.ts'
@@ -203,6 +203,7 @@ async function auditWith({
     graceMs: minuteMs,
     anchorSinceMs: undefined,
     isPinned: false,
+    thefts: new Set(),
   })
 }
 

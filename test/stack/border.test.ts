@@ -2,8 +2,10 @@
  * The format level of a running instance rises to 3: readings get leaf 2 from one sequence of the log
  * on, whatever dies on the way.
  */
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
@@ -31,6 +33,8 @@ type Place = AsyncDisposable & {
   readonly store: CheckedStore
   /** A pipeline with a data folder of its own and the one store. */
   readonly start: (name: string) => Promise<PipelineProcess>
+  /** Between two writes to the store: a frozen process that holds its lock would stop all others. */
+  readonly freeze: (pipeline: PipelineProcess) => Promise<void>
   readonly raise: () => Promise<void>
   readonly startSensors: () => Sensors
 }
@@ -64,6 +68,14 @@ async function newPlace(sensorCount = 160): Promise<Place> {
       })
       return resources.use(pipeline)
     },
+    freeze: async (pipeline) => {
+      using db = new DatabaseSync(join(folder.path, 'readings.sqlite'), { timeout: 10_000 })
+      // what waits for this lock is not in a write
+      db.exec('begin immediate')
+      pipeline.kill('SIGSTOP')
+      await eventually('it is frozen', () => stateOf(pipeline.pid).startsWith('T'))
+      db.exec('rollback')
+    },
     raise: async () => void (await system.put(systemKeys.format, '{"level":3}')),
     startSensors: () =>
       startSensors(nc, {
@@ -77,6 +89,10 @@ async function newPlace(sensorCount = 160): Promise<Place> {
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
+
+/** `T`: it is stopped. */
+const stateOf = (pid: number): string =>
+  execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim()
 
 const untilHeld = (nc: NatsConnection, counts: string): Promise<unknown> =>
   eventually(`the partitions are held ${counts}`, async () => {
@@ -194,7 +210,7 @@ test('a worker dies after its mark, another before it, and one is a zombie: the 
   await eventually('readings are in the log', async () => (await readLog(nc)).length > 100)
 
   // its eight partitions get no mark as long as it has their leases
-  zombie.kill('SIGSTOP')
+  await place.freeze(zombie)
   await place.raise()
   const marks = await untilMarks(nc, 1)
   const [instance = ''] = marks.map(instanceOf)

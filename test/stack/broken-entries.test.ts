@@ -1,12 +1,12 @@
 /** Entries of buckets that cannot be read: counted, named, and never a permission. */
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { readDeployment, readDeployments } from '../../anchor/deploy/deployment.ts'
 import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
 import { openSessions } from '../../dashboard/server/sessions.ts'
 import { openCredentialBook } from '../../gate/credential-book.ts'
 import { createAccount, listAccounts, openAccountBook } from '../../operate/account-book.ts'
 import { type Broken, onBroken } from '../../runtime/broken.ts'
+import { readDeployment, readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseCredential } from '../../schemas/devices/credential.ts'

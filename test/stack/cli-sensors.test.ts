@@ -122,7 +122,11 @@ describe('sensors add, show, move, remove', () => {
     await expect(set({ overlap: '1h' })).rejects.toThrow(/none is given/)
     const from = '2026-01-02T00:00:00Z'
     await set({ 'public-key': key, from, signature: 'required' })
-    await set({ 'public-key': next, from: '2026-02-01T00:00:00Z', overlap: '2h' })
+    const other = { 'public-key': next, from: '2026-02-01T00:00:00Z', overlap: '2h' }
+    expect((await set(other)).split('\n').slice(1)).toEqual([
+      `The key ${next} is valid for readings from 2026-02-01T00:00:00Z on.`,
+      `The key ${first.publicKey} is not valid from 2026-02-01T02:00:00Z on: readings of that time or later that are signed with it are refused as bad_signature; what it signed of earlier times is still accepted, also if it arrives later.`,
+    ])
     const entry = (await runJson(`show ${id}`)) as SensorEntry
     expect(entry).toMatchObject({
       signature: 'required',
@@ -141,6 +145,18 @@ describe('sensors add, show, move, remove', () => {
     expect(await runJson(`show ${id}`)).toMatchObject({ keys: entry.keys, signature: 'required' })
     expect(await run(sensors, `show ${id}`)).toContain(
       `public key ${next} (p256), for readings from 2026-02-01T00:00:00Z`,
+    )
+    // without a key a sensor that must sign can send nothing
+    const ends = `The key ${next} is not valid from `
+    expect((await set({ 'public-key': 'none' })).split('\n')).toEqual([
+      `${id} has another public key`,
+      expect.stringContaining(ends),
+      `The sensor has no key any more and must sign, so all that it measures from then on is refused: name a new --public-key, or let it send without a signature (sensors set ${id} --signature optional).`,
+    ])
+    await set({ 'public-key': key })
+    const both = await set({ 'public-key': 'none', signature: 'optional' })
+    expect(both.split('\n').at(-1)).toBe(
+      'The sensor has no key any more: what it sends without a signature is accepted as not signed.',
     )
   })
 

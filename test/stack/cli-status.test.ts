@@ -12,6 +12,7 @@ import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
 import { deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { tasks } from '../../schemas/system-keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
@@ -114,7 +115,16 @@ it('shows how fast readings arrive while it looks', async () => {
 it('shows the last final batch, and the number of readings in none', async () => {
   const { anchor, partitions } = await readStatus(nc, { lookMs: 1 })
   const accepted = partitions.reduce((total, one) => total + one.accepted, 0)
-  expect(anchor).toEqual({ last: null, not_anchored: accepted, chain_id: null })
+  expect(anchor).toEqual({
+    last: null,
+    not_anchored: accepted,
+    chain_id: null,
+    batches: { sealed: 0, sent: 0, final: 0 },
+    oldest_seconds: null,
+    alarms: [],
+    alarms_since: null,
+    worker: null,
+  })
   const kv = await new Kvm(nc).open(buckets.batches)
   const hash = `0x${'1'.repeat(64)}`
   const nLast = Array.from({ length: partitionCount }, (_, p) => (p === partition ? 2 : 0))
@@ -147,7 +157,7 @@ it('shows the last final batch, and the number of readings in none', async () =>
   const anchoring = await new Kvm(nc).open(buckets.anchoring)
   await anchoring.put(deploymentKey, JSON.stringify(deployment))
   const report = await readStatus(nc, { lookMs: 1 })
-  expect(report.anchor).toEqual({
+  expect(report.anchor).toMatchObject({
     last: { batch: 7, anchored_at: '1970-01-01T00:01:00Z' },
     not_anchored: accepted - 2,
     chain_id: 31_337,
@@ -155,6 +165,39 @@ it('shows the last final batch, and the number of readings in none', async () =>
   expect(statusLines(report, [], 301_000)).toContain(
     `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet; chain 31337, a demonstration chain`,
   )
+  expect(statusLines(report, [], 0)).toContain(
+    'batches    7 sealed, 7 final; no process anchors now',
+  )
+  // three more are sealed, one of which is sent, and a fourth is decided
+  const record = (index: number) => ({ ...anchored, index, status: 'sent' as const, block: null })
+  const blockless = { blockHash: null, blockTimeS: null, finalized: null }
+  await kv.put('anchored.8', JSON.stringify({ ...record(8), ...blockless }))
+  for (const index of [8, 9, 10])
+    await kv.put(
+      `header.${index}`,
+      JSON.stringify({ header: { ...header, index }, headerHash: hash, head: hash }),
+    )
+  const sealedMs = Date.now() - 200_000
+  await kv.put('batch.8', JSON.stringify({ first: 2, last: 1, sealedMs, beacon: hash }))
+  await kv.put('open', JSON.stringify({ index: 11, beacon: hash }))
+  const words = 'the account 0x11 has too little coin: send it some'
+  const alarms = [{ reason: 'NO_FUNDS', words }]
+  await kv.put('alarms', JSON.stringify({ alarms, since: '2026-01-01T00:00:00Z' }))
+  const leases = await new Kvm(nc).open(buckets.leases)
+  await leases.put(tasks.anchor, 'anchor-1')
+  const waiting = await readStatus(nc, { lookMs: 1 })
+  await leases.delete(tasks.anchor)
+  expect(waiting.anchor).toMatchObject({
+    batches: { sealed: 10, sent: 1, final: 7 },
+    alarms,
+    worker: 'anchor-1',
+  })
+  const lines = statusLines(waiting, [], 0)
+  expect(lines).toContain(
+    'batches    10 sealed, 7 final, 1 sent; the oldest not final is 3 min old',
+  )
+  expect(lines).toContain(`ALARM      NO_FUNDS since 2026-01-01T00:00:00Z: ${words}`)
+  await kv.delete('alarms')
   // the newest contract is the one in use, also of an instance that never had one of version 1
   expect((await readLastBatches(nc, 1)).deployment).toEqual(deployment)
   await anchoring.delete(deploymentKey)

@@ -6,19 +6,23 @@ import { DatabaseSync } from 'node:sqlite'
 import { type KV, Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
-import type { Deployments } from '../../anchor/deploy/deployment.ts'
-import { networkDocument } from '../../api/proofs/network.ts'
+import { contractEnds } from '../../api/proofs/contract-ends.ts'
+import { type ContractEnd, networkDocument } from '../../api/proofs/network.ts'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { command as exportCommand } from '../../cli/export/export.ts'
-import { needDeployments } from '../../cli/export/sealed-headers.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { deviceText } from '../../core/air/device-text.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { hourMs } from '../../core/time.ts'
+import { needDeployments, readSealed } from '../../operate/exports/sealed-headers.ts'
 import { exitCodes } from '../../runtime/exit.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
+import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
+import type { Deployments } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { anchorInstance } from '../support/chain/anchor-instance.ts'
@@ -35,6 +39,7 @@ const opened = new AsyncDisposableStack()
 const folder = opened.use(temporaryFolder())
 let env: Record<string, string>
 let deployments: Deployments
+let ends: ReadonlyMap<number, ContractEnd>
 let proofs: KV
 
 const devices = [signingDevice('ed25519'), signingDevice('p256')]
@@ -89,8 +94,17 @@ beforeAll(async () => {
   await using store = await openSqliteStore({ file: join(folder.path, 'readings.sqlite') })
   await store.writeBatch(log.written)
   for (let block = 0; block < 4; block++) await mine()
-  deployments = await needDeployments(nc)
   proofs = await new Kvm(nc).open(buckets.proofs)
+  deployments = await needDeployments(nc)
+  const { sealed, anchored } = await readSealed(nc)
+  ends = await contractEnds({
+    index: {
+      deployments: () => deployments,
+      sealed: (index) => sealed.get(index),
+      anchored: (index) => anchored.get(index),
+    },
+    chainProofOf: async (batch) => parseChainProof(await readEntry(proofs, String(batch))),
+  })
   env = { AIRPROOF_DATA: folder.path, NATS_URL: nats.url, CHAIN_RPC_URL: instance.url }
 })
 afterAll(() => opened.disposeAsync())
@@ -112,6 +126,7 @@ const verified = (name: string) =>
   runCommand(verifyCommand, { words: [fileOf(`${name}.manifest.json`)] })
 const manifestOf = (name: string) =>
   JSON.parse(readFileSync(fileOf(`${name}.manifest.json`), 'utf8')) as Manifest
+type Range = { readonly numbers: number[] }
 type Manifest = {
   format: string
   rows: { file: string; sha256: string; count: number }
@@ -199,6 +214,8 @@ test('a network file pins both contracts, where --contract refuses the other one
     settings,
     publicUrl: 'http://localhost',
     contracts: deployments,
+    ends,
+    keccak: await createKeccak(),
     formatLevel: 3,
   })
   writeFileSync(fileOf('network.json'), JSON.stringify(document))
@@ -206,6 +223,21 @@ test('a network file pins both contracts, where --contract refuses the other one
     runCommand(verifyCommand, { words: [manifest], flags })
   const pinned = await verifyWith({ network: fileOf('network.json') })
   expect([pinned.code, pinned.out]).toEqual([0, expect.not.stringContaining('pins, not asked')])
+  // a file that gives the first number of contract 2 to contract 1
+  const other = JSON.parse(JSON.stringify(document)) as {
+    contracts: { begins: Range; ends: Range }[]
+  }
+  const [one, two] = other.contracts
+  one!.ends.numbers[9]! += 1
+  two!.begins.numbers[9]! += 1
+  writeFileSync(fileOf('other.json'), JSON.stringify(other))
+  const elsewhere = await verifyWith({ network: fileOf('other.json') })
+  expect([elsewhere.code, elsewhere.out]).toEqual([
+    1,
+    expect.stringMatching(
+      /✗ batch \d+: pins: .* of partition 9, and its contract counts those after/,
+    ),
+  ])
   for (const { contract } of deployments) {
     const { code, out } = await verifyWith({ contract })
     expect([code, out]).toEqual([1, expect.stringMatching(/✗ batch \d+: pins: /)])

@@ -3,13 +3,17 @@ import { expect, test } from 'vitest'
 import { buildChainProof } from '../../anchor/chain/bundle.ts'
 import { chainAt } from '../../anchor/chain/chain.ts'
 import { checkExport } from '../../cli/export/check-manifest.ts'
-import { type ExportRun, manifestText, parseManifest } from '../../cli/export/export-manifest.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
 import { beginningOf, noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { recordOf } from '../../core/proof/header.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
+import {
+  type ExportRun,
+  manifestText,
+  parseManifest,
+} from '../../operate/exports/export-manifest.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { auditedNetwork, type Lie } from '../support/chain/audited-network.ts'
 import { valued } from '../support/readings.ts'

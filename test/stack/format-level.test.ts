@@ -7,6 +7,7 @@ import { command as sensorsCommand } from '../../cli/sensors/sensors.ts'
 import { command as streamsCommand } from '../../cli/streams.ts'
 import { watchFormatLevel } from '../../runtime/nats/format-level.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
+import { readNetworkId } from '../../runtime/nats/network-id.ts'
 import { tableNumber } from '../../runtime/nats/stream-table.ts'
 import { compareStreams, ensureStreams, needStreams } from '../../runtime/nats/streams.ts'
 import { buckets, readingsStream, rejectedStream } from '../../schemas/subjects.ts'
@@ -48,6 +49,7 @@ async function asOf01(): Promise<void> {
   await ensureStreams(nc)
   await system.delete(systemKeys.format)
   await system.delete(systemKeys.layout)
+  await system.delete(systemKeys.network)
   await system.put(systemKeys.partitions, '16')
 }
 
@@ -63,6 +65,25 @@ test('a new instance starts with the newest level, and stops 0.1 from starting',
     onTooNew: () => undefined,
   })
   expect([level.current(), level.isBornAbove]).toEqual([3, true])
+})
+
+test('a network has one id from its first process on, and for ever, also what 0.1 made', async () => {
+  await Promise.all([needStreams(nc), needStreams(nc), needStreams(nc)])
+  const id = await readNetworkId(nc)
+  expect(id).toMatch(/^[0-9a-f]{12}$/)
+  await ensureStreams(nc)
+  expect(await readNetworkId(nc)).toBe(id)
+  await asOf01()
+  await needStreams(nc)
+  const other = await readNetworkId(nc)
+  expect(other).toMatch(/^[0-9a-f]{12}$/)
+  expect(other).not.toBe(id)
+  // its streams are as they should be, but it was made before there were ids
+  await system.delete(systemKeys.network)
+  await needStreams(nc)
+  expect(await readNetworkId(nc)).toMatch(/^[0-9a-f]{12}$/)
+  await system.put(systemKeys.network, 'lagos')
+  await expect(readNetworkId(nc)).rejects.toThrow(/restore it from a backup/)
 })
 
 test('what was new at level 2 and raised to 3 is not new at 3', async () => {

@@ -76,6 +76,7 @@ function readStatement(): Statement {
     pipeline: of('pipeline'),
     anchor: of('anchor'),
     notifier: of('notifier'),
+    archive: of('archive'),
     api: of('api'),
     dashboard: of('dashboard'),
     gate: of('gate'),

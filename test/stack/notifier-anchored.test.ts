@@ -37,7 +37,13 @@ function trimOften(nc: NatsConnection, system: KV, batches: Batches, stop: Abort
     while (index > 0 && batches.anchored(index)?.status !== 'final') index--
     return lastOf(index)
   }
-  const trim = createTrimmer({ nc, system, finalLast, nowMs: Date.now })
+  const trim = createTrimmer({
+    nc,
+    system,
+    finalLast,
+    nowMs: Date.now,
+    kept: { forMs: 0, bytes: 0 },
+  })
   const round = async (): Promise<void> => {
     const { state } = await (await jetstreamManager(nc)).streams.info(readingsStream)
     const position = state.last_seq

@@ -23,6 +23,7 @@ import {
   online,
   publishEvent,
   putWebhook,
+  quality,
   readWebhook,
   rise,
   sealed,
@@ -96,8 +97,9 @@ test('every kind of event arrives as its schema defines, signed', async () => {
   await publishEvent(nc, rise(100, 320, sensor_id))
   await publishEvent(nc, offline(sensor_id))
   await publishEvent(nc, online(sensor_id))
+  await publishEvent(nc, quality(sensor_id))
   await publishReading(nc, 1, id)
-  const received = await count(receiver, 5)
+  const received = await count(receiver, 6)
   expect(received.map(({ json }) => json.event).toSorted()).toEqual(kinds.toSorted())
   for (const { json, body, headers: fields } of received) {
     expect([json.event, isPayload(json.event as EventKind, JSON.parse(body.toString()))]).toEqual([
@@ -106,10 +108,10 @@ test('every kind of event arrives as its schema defines, signed', async () => {
     ])
     new StandardWebhook(testSecret).verify(body.toString(), fields as Record<string, string>)
   }
-  expect(new Set(received.map(({ id: delivery }) => delivery)).size).toBe(5)
+  expect(new Set(received.map(({ id: delivery }) => delivery)).size).toBe(6)
   const reading = received.find(({ json }) => json.event === 'reading.new')?.json.data
   expect(reading).toMatchObject({ location: 'Herbert Macaulay Way', aqi: 70, sensor_id })
-  const attempts = await attemptsOf(webhook.id, 5)
+  const attempts = await attemptsOf(webhook.id, 6)
   for (const one of attempts) expect(new Ajv().validate(attemptSchema, one)).toBe(true)
 })
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { sampleFile, sampleNames, tampered, trustsOfSamples } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wrongNetworks } from '../support/wrong-networks.ts'
 
 const run = async (command: string, args: readonly string[]) => {
   try {
@@ -42,6 +43,24 @@ test.skipIf(noGo !== '')(`it builds, and proves the same bundles${noGo}`, async 
   ]).toEqual([ofVersion2, sampleNames.length - ofVersion2, 2])
 })
 
+test.skipIf(noGo !== '')(`its options may be after the files${noGo}`, async () => {
+  const files = sampleNames.slice(0, 2).map(sampleFile)
+  const [first = '', second = ''] = files
+  const pin = ['--chain-id', '1']
+  for (const args of [
+    [...pin, first, second],
+    [first, ...pin, second],
+    [first, second, ...pin],
+  ]) {
+    const { code, stdout } = await run(verifier, args)
+    expect([code, stdout.match(/: refused, pins: /g)?.length]).toEqual([1, 2])
+  }
+  expect((await run(verifier, [first, '--', second])).code).toBe(0)
+  // after -- there are only files, of which there is no such one
+  expect((await run(verifier, [first, '--', ...pin])).code).toBe(2)
+  expect((await run(verifier, [first, '--other'])).code).toBe(2)
+})
+
 test.skipIf(noGo !== '')(
   `it refuses the same tampered ones, at the same check${noGo}`,
   async () => {
@@ -71,4 +90,10 @@ test.skipIf(noGo !== '')(`it pins what it is asked to${noGo}`, async () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/refused, (?:pins|trusted block):/)])
   }
   expect((await run(verifier, ['-contract', '0x12', file])).code).toBe(2)
+})
+
+test.skipIf(noGo !== '')(`it takes and refuses the same network files${noGo}`, async () => {
+  expect(
+    await wrongNetworks((network, file) => run(verifier, ['-network', network, file])),
+  ).toEqual([])
 })

@@ -21,7 +21,7 @@ import {
 } from '../support/anchored.ts'
 import { anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'
-import { badNetworks, networkText, otherNetworks } from '../support/network-files.ts'
+import { networkText } from '../support/network-files.ts'
 import { valued } from '../support/readings.ts'
 import {
   canonical,
@@ -32,6 +32,7 @@ import {
   trustsOfSamples,
 } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wrongNetworks } from '../support/wrong-networks.ts'
 
 const run = async (command: string, args: readonly string[]) => {
   try {
@@ -334,22 +335,11 @@ describe('the verifier as a command', () => {
   })
 
   test('takes a network file, refuses a bundle of another one, and ends with 2 if the file pins nothing', async () => {
-    using folder = temporaryFolder()
-    const with_ = async (text: string) => {
-      const path = join(folder.path, 'network.json')
-      writeFileSync(path, text)
-      return await run(process.execPath, [verifier, sampleFile('alone'), '--network', path])
-    }
-    const good = await with_(networkText())
-    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('– code, not asked: ')])
-    for (const { text, why } of otherNetworks) {
-      const { code, stdout } = await with_(text)
-      expect([code, stdout]).toEqual([1, expect.stringContaining(why)])
-    }
-    for (const { text, why } of badNetworks) {
-      const { code, stdout, stderr } = await with_(text)
-      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)])
-    }
+    expect(
+      await wrongNetworks((network, file) =>
+        run(process.execPath, [verifier, file, '--network', network]),
+      ),
+    ).toEqual([])
   })
 
   test('shows what is in a refused file as text, not as orders to the terminal', async () => {
@@ -405,26 +395,9 @@ describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
   })
 
   test('takes and refuses the same network files', async () => {
-    using folder = temporaryFolder()
-    const network = join(folder.path, 'network.json')
-    const ask = async (text: string) => {
-      writeFileSync(network, text)
-      return await run('python3', [script, '--network', network, sampleFile('alone')])
-    }
-    const good = await ask(networkText())
-    expect([good.code, good.stdout]).toEqual([
-      0,
-      expect.stringContaining('the network Lagos you named'),
-    ])
-    expect(good.stdout).toContain('not asked: whether the code of the contract')
-    for (const { text, why } of otherNetworks) {
-      const { code, stdout } = await ask(text)
-      expect([code, stdout]).toEqual([1, expect.stringMatching(`refused, pins: .*${why}`)])
-    }
-    for (const { text, why } of badNetworks) {
-      const { code, stdout, stderr } = await ask(text)
-      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)])
-    }
+    expect(
+      await wrongNetworks((network, file) => run('python3', [script, '--network', network, file])),
+    ).toEqual([])
   })
 
   test('pins what it is asked to', async () => {

@@ -20,12 +20,22 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'prom-client',
   ],
   // what more than one process or command does with the same records
-  operate: ['core/', 'schemas/', 'runtime/', 'store/', '@nats-io'],
+  operate: ['core/', 'schemas/', 'runtime/', 'store/', 'anchor/verifier/', 'hyparquet', '@nats-io'],
   gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', '@nats-io', 'prom-client'],
   store: ['core/', '@influxdata/influxdb-client'],
   pipeline: ['core/', 'schemas/', 'runtime/', 'store/', 'rxjs', '@nats-io', 'prom-client'],
   anchor: ['core/', 'schemas/', 'runtime/', 'viem', '@nats-io', 'prom-client'],
   notifier: ['core/', 'schemas/', 'runtime/', 'undici', '@nats-io', 'prom-client'],
+  archive: [
+    'core/',
+    'schemas/',
+    'runtime/',
+    'operate/',
+    'store/',
+    'hyparquet-writer',
+    '@nats-io',
+    'prom-client',
+  ],
   api: [
     'core/',
     'schemas/',
@@ -58,6 +68,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'leaflet',
     'vite',
   ],
+  // made from what the API serves; no other folder imports it
+  clients: ['api/', 'runtime/', 'anchor/verifier/', 'openapi-fetch'],
   cli: [
     'core/',
     'schemas/',
@@ -70,6 +82,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'pipeline/',
     'anchor/',
     'notifier/',
+    'archive/',
     'api/',
     'dashboard/',
     '@nats-io',
@@ -91,7 +104,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     process: ['http', 'machine', 'nats'],
     engines: ['machine', 'nats'],
   },
-  operate: { proofs: [], webhooks: [] },
+  operate: { proofs: [], webhooks: [], exports: ['proofs'], archive: ['exports'] },
   store: { influx: [], sqlite: [] },
   gate: {
     devices: [],
@@ -133,7 +146,9 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     areas: ['http', 'live'],
     sensors: ['http', 'live', 'areas', 'readings'],
     readings: ['http', 'live'],
+    changes: ['http', 'live', 'areas', 'readings'],
     proofs: ['http', 'live'],
+    archive: ['http'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
     statistics: ['http', 'live', 'areas', 'readings', 'sensors'],
@@ -146,6 +161,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     simulate: ['shell'],
     replay: ['shell'],
     sensors: ['shell', 'replay'],
+    archive: ['shell'],
     export: ['shell'],
     anchor: ['shell', 'export'],
     audit: ['shell', 'export'],
@@ -161,6 +177,7 @@ export const processFolders = [
   'pipeline',
   'anchor',
   'notifier',
+  'archive',
   'api',
   'dashboard',
 ] as const
@@ -176,6 +193,8 @@ export const doors: Readonly<Record<(typeof processFolders)[number], readonly st
   // `send/resync.ts` is what an operator does to the sender's journal
   anchor: ['main.ts', 'config.ts', 'audit/', 'chain/', 'deploy/', 'verifier/', 'send/resync.ts'],
   notifier: ['main.ts'],
+  // `archive-once.ts` is the same work, once, by an operator
+  archive: ['main.ts', 'archive-once.ts', 'config.ts'],
   api: ['main.ts'],
   dashboard: ['main.ts'],
 }

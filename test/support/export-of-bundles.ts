@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { decodeFunctionData, fromRlp, numberToHex, parseTransaction } from 'viem'
 import { registryAbi2 } from '../../anchor/contract/abi.ts'
-import type { ExportManifest } from '../../cli/export/export-manifest.ts'
 import type { ExportedRow } from '../../cli/export/row-line.ts'
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
@@ -14,6 +13,7 @@ import type { BatchHeader } from '../../core/proof/header.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
 import { unpackNumbers } from '../../core/proof/packed-numbers.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
+import type { ExportManifest } from '../../operate/exports/export-manifest.ts'
 import { deviceWord } from './signing-device.ts'
 
 type Wire = {

@@ -21,6 +21,7 @@ import {
   buckets,
   ledgerStream,
   presenceSubject,
+  qualitySubject,
   riseSubject,
   walSubject,
 } from '../../schemas/subjects.ts'
@@ -144,9 +145,24 @@ export const online = (sensor = 'NGR-LOS-YAB-001'): AirEvent => ({
   reading: reading(40),
 })
 
+export const quality = (sensor = 'NGR-LOS-YAB-001'): AirEvent => ({
+  ...common(sensor),
+  kind: 'quality',
+  level: 'suspect',
+  previous_level: 'good',
+  reading: { ...reading(40), quality: ['pm_spike'] },
+})
+
+const subjects = {
+  rise: riseSubject,
+  online: presenceSubject,
+  offline: presenceSubject,
+  quality: qualitySubject,
+} as const satisfies Record<AirEvent['kind'], (sensor: string) => string>
+
 /** @returns its sequence in EVENTS */
 export async function publishEvent(nc: NatsConnection, event: AirEvent): Promise<number> {
-  const name = event.kind === 'rise' ? riseSubject : presenceSubject
+  const name = subjects[event.kind]
   const ack = await jetstream(nc).publish(name(event.sensor_id), JSON.stringify(event))
   return ack.seq
 }

@@ -1,5 +1,6 @@
 /** Arbitrary days in the life of a small worker, for properties about its log. */
 import { type Arbitrary, array, constantFrom, integer, oneof, option, record } from 'fast-check'
+import { maskOf } from '../../core/air/quality.ts'
 import { hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import {
   readingOf,
@@ -18,6 +19,7 @@ type Sent = {
   readonly humidity: number | null
   readonly aqi: number | null
   readonly area: string
+  readonly flags: number
 }
 
 type Step =
@@ -46,6 +48,7 @@ const sent: Arbitrary<Sent> = record({
   humidity: option(constantFrom(0, 7_000, 9_990)),
   aqi: option(integer({ min: 0, max: 500 })),
   area: constantFrom('Ikeja', 'Lekki Phase 1', 'Ọ̀ṣọ́di'),
+  flags: constantFrom(0, 0, 0, maskOf('pm_high'), maskOf('pm_saturated')),
 })
 
 const step: Arbitrary<Step> = oneof(

@@ -15,7 +15,10 @@ import {
   type PartitionState,
   slotOf,
 } from '../../core/state/partition-state.ts'
+import { historyFlags } from '../../core/state/pm-checks.ts'
 import { dueHeld, graceMsOf, wentOffline } from '../../core/state/presence.ts'
+import { rulesNow } from '../../core/state/quality-rules.ts'
+import { levelAt } from '../../core/state/sensor-level.ts'
 import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
 import { minuteMs } from '../../core/time.ts'
 import { type Over, valued } from './readings.ts'
@@ -71,6 +74,7 @@ export function smallWorker(partition: number): SmallWorker {
       deferred: [],
       refused: [],
       duplicates: [],
+      rules: rulesNow,
       ...decided,
     }
     log.push(message)
@@ -83,7 +87,7 @@ export function smallWorker(partition: number): SmallWorker {
   }
 
   function take(batch: readonly Unnumbered[], listenedMs: number): void {
-    listenAt(state, listenedMs)
+    listenAt(state, listenedMs, rulesNow)
     const readings: ArrivedReading[] = []
     const events: LogEvent[] = []
     for (const reading of batch) {
@@ -92,7 +96,8 @@ export function smallWorker(partition: number): SmallWorker {
       if (place === 'older') waiting.push(reading)
       if (place !== 'newer') continue
       const slot = slotOf(state, reading.sensor)
-      const accepted = numbered(reading, readings.length)
+      const flags = reading.flags | historyFlags(state, slot, reading)
+      const accepted = numbered({ ...reading, flags }, readings.length)
       applyNewer(state, slot, accepted, accepted.seq, outcome)
       wheel.watch(slot)
       const at = { place: readings.length }
@@ -103,12 +108,17 @@ export function smallWorker(partition: number): SmallWorker {
       if (outcome.cameOnline) {
         events.push({ kind: 'online', ...at, offlineSinceMs: outcome.offlineSinceMs })
       }
+      if (outcome.level !== outcome.levelWas) {
+        const [from, to] = [levelAt(outcome.levelWas), levelAt(outcome.level)]
+        events.push({ kind: 'quality', ...at, from, to })
+      }
       readings.push(accepted)
     }
     close({ readings, events, held: [] })
   }
 
   function judgeLate(): void {
+    listenAt(state, state.listenedMs, rulesNow)
     const readings: ArrivedReading[] = []
     for (const reading of waiting.splice(0)) {
       if (stored.has(`${reading.sensor} ${reading.timeMs}`)) continue
@@ -119,7 +129,7 @@ export function smallWorker(partition: number): SmallWorker {
   }
 
   function tick(listenedMs: number, nowMs: number, verdict: 'report' | 'hold'): void {
-    listenAt(state, listenedMs)
+    listenAt(state, listenedMs, rulesNow)
     const silent = wheel.due(listenedMs, 1_000)
     const reported = [...dueHeld(state, listenedMs, 1_000), ...(verdict === 'report' ? silent : [])]
     const events = reported.flatMap(

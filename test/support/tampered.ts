@@ -32,6 +32,10 @@ export const trustsOfSamples: readonly {
     samples: ['v2-ed25519', 'v2-p256'],
   },
   {
+    words: 'compare it with the keys that /v1/network/keys/',
+    samples: ['v2-ed25519', 'v2-p256'],
+  },
+  {
     words: 'what is before the beginning of contract 0x',
     samples: ['v2-in-a-city', 'v2-after-the-border'],
   },

@@ -202,7 +202,10 @@ export async function secondApi(
   }
 }
 
-/** A stand-in for the owner of a webhook's shard: replies as the test specifies, and records the requests. */
+/**
+ * A stand-in for the owner of a webhook's shard: replies as the test specifies, and records the requests.
+ * @param webhook `*`: every one, of every shard
+ */
 export async function standInOwner(
   api: WebhookApi,
   webhook: string,
@@ -211,11 +214,12 @@ export async function standInOwner(
   const asked: WebhookRequest[] = []
   const settings = { natsUrl: api.nats.url, natsLogin: loginAs('notifier') }
   const nc = await connectNats(settings, { name: 'a stand-in for the notifier' })
-  nc.subscribe(askSubject(shardOf(webhookNumberOf(webhook) ?? 0)), {
+  const isAny = webhook === '*'
+  nc.subscribe(askSubject(isAny ? '*' : shardOf(webhookNumberOf(webhook) ?? 0)), {
     callback: (error, message) => {
       if (error) return
       const request = message.json<WebhookRequest>()
-      if (request.webhook !== webhook) return
+      if (!isAny && request.webhook !== webhook) return
       asked.push(request)
       message.respond(JSON.stringify(answer(request)))
     },

@@ -435,7 +435,14 @@ describe('a made-up index is used everywhere', async () => {
 
   test('and every route with an index documents it, and refuses one that is not in the list', async () => {
     const paths = JSON.parse(JSON.stringify(openApi.paths))
-    const routes = [listSensors(common), sensorStatus(common), readings, area, aqiScale(indices)]
+    const routes = [
+      listSensors(common),
+      showSensor(common),
+      sensorStatus(common),
+      readings,
+      area,
+      aqiScale(indices),
+    ]
     for (const route of routes) {
       const path = route.path.replace(/:(\w+)/g, '{$1}')
       expect(paths[path].get.parameters).toContainEqual(

@@ -7,7 +7,7 @@ import { answerOf } from '../../anchor/chain/send-answer.ts'
 import { readAnchorConfig } from '../../anchor/config.ts'
 import { ensureKeyFile, readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { batchContent } from '../../anchor/seal/batch-content.ts'
-import { keepFrom } from '../../anchor/trim.ts'
+import { fromBytes, keepFrom } from '../../anchor/trim.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { decodeBlobTop, encodeBlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
@@ -89,7 +89,14 @@ describe('the key file', () => {
 
 describe('what of the log is kept', () => {
   const busy = { last: 100, snapshot: { seq: 90, store: 80, lateTo: 85 } }
-  const bounds = { finalLast: 95, partitions: [busy], rollUp: 94, needs: [], needsFrom: 1 }
+  const bounds = {
+    finalLast: 95,
+    partitions: [busy],
+    rollUp: 94,
+    needs: [],
+    needsFrom: 1,
+    clientsFrom: 101,
+  }
 
   test('begins behind the least of what everybody has done', () => {
     expect(keepFrom(bounds)).toBe(81)
@@ -103,6 +110,20 @@ describe('what of the log is kept', () => {
     expect(keepFrom({ ...bounds, needs: [70], needsFrom: 60 })).toBe(70)
     // nothing is so young
     expect(keepFrom({ ...bounds, needs: [1], needsFrom: 101 })).toBe(81)
+  })
+
+  test('is for clients as long as they may need it, and never less than others need', () => {
+    expect(keepFrom({ ...bounds, clientsFrom: 30 })).toBe(30)
+    expect(keepFrom({ ...bounds, clientsFrom: 1 })).toBe(1)
+    expect(keepFrom({ ...bounds, clientsFrom: 90 })).toBe(81)
+  })
+
+  test('is within so many bytes for clients', () => {
+    const held = { first_seq: 11, last_seq: 110, bytes: 1_000 }
+    expect(fromBytes(held, 1_000)).toBe(11)
+    expect(fromBytes(held, 250)).toBe(86)
+    expect(fromBytes(held, 0)).toBe(111)
+    expect(fromBytes({ first_seq: 1, last_seq: 0, bytes: 0 }, 0)).toBe(1)
   })
 
   test('always holds the last message of every partition that has one', () => {

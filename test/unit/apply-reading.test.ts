@@ -38,6 +38,8 @@ describe('the first reading of a sensor', () => {
       previousAqi: null,
       cameOnline: true,
       offlineSinceMs: null,
+      levelWas: 0,
+      level: 0,
     })
     expect(statusOf(state, slot)).toBe('online')
   })

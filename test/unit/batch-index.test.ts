@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { gapNamer } from '../../api/live/log-gap.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'
@@ -21,7 +22,7 @@ function batches(): SealedBatch[] {
     const header = nextHeader(end, {
       last: end.last + 5,
       sealedMs: at,
-      readings: { root: hash(at + 100), timeMinMs: 1, timeMaxMs: 2, counts },
+      readings: { root: hash(at + 100), timeMinMs: 100 - at, timeMaxMs: 200 + at, counts },
     })
     end = endOf(header, keccak)
     return { header, headerHash: headerHash(header, keccak), head: headOf(header, keccak) }
@@ -79,6 +80,26 @@ test('each reading is found in the one batch that numbers it, and behind the las
   // no batch will ever have a number of a partition that does not exist
   for (const partition of [16, 500, 8_191])
     expect(standing(partition, 1)).toMatchObject({ status: 'broken', why: 'no_batch' })
+})
+
+test('the batches of a range of the log know between which times its readings were measured', () => {
+  // each batch is of five messages
+  expect(index.timesOf(1, 5)).toEqual({ minMs: 100, maxMs: 200 })
+  expect(index.timesOf(5, 6)).toEqual({ minMs: 99, maxMs: 201 })
+  expect(index.timesOf(3, 48)).toEqual({ minMs: 91, maxMs: 209 })
+  expect(index.timesOf(41, 44)).toEqual({ minMs: 92, maxMs: 208 })
+  // not all of it is in a batch, or there is no such range
+  expect(index.timesOf(40, 51)).toBeUndefined()
+  expect(index.timesOf(6, 5)).toBeUndefined()
+  index.putSealed(5, undefined)
+  expect(index.timesOf(1, 50)).toBeUndefined()
+  expect(index.timesOf(26, 50)).toEqual({ minMs: 91, maxMs: 209 })
+  const gapOf = gapNamer({ batches: index, archive: () => 'https://archive.example' })
+  expect(gapOf({ firstSeq: 1, lastSeq: 5 })).toEqual({
+    from: '1970-01-01T00:00:00.100Z',
+    to: '1970-01-01T00:00:00.201Z',
+    archive: 'https://archive.example',
+  })
 })
 
 test('it makes no difference in which order the records are heard of', () => {

@@ -8,7 +8,6 @@ import { proofPageAnswer } from '../../api/proofs/proof-page.ts'
 import { readingTypes, writeReadings } from '../../api/readings/reading-formats.ts'
 import { fieldsOf } from '../../cli/applications.ts'
 import { shownValues } from '../../cli/audit/api-rows.ts'
-import { rowFormats } from '../../cli/export/manifest-schema.ts'
 import { rowParser } from '../../cli/export/parse-row.ts'
 import { type ExportedRow, headOf, rowLine } from '../../cli/export/row-line.ts'
 import { droppedMask } from '../../core/air/quality.ts'
@@ -22,6 +21,7 @@ import { mapDecoded } from '../../gate/devices/uplink.ts'
 import { rangeFault, rawItem } from '../../gate/push/raw-item.ts'
 import { readingsEndpoint } from '../../gate/push/readings-endpoint.ts'
 import { createJoiner } from '../../gate/topics/join-parts.ts'
+import { rowFormats } from '../../operate/exports/manifest-schema.ts'
 import { judge } from '../../pipeline/decide/judge.ts'
 import { applicationFault } from '../../schemas/devices/application.ts'
 import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -142,7 +142,7 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     })
 
     test('is in CSV, which has a column for every quantity that a reading of the page has', () => {
-      const page = { readings: [{ ...readingOf({}), values }], sensor: undefined, nextCursor: null }
+      const page = { readings: [{ ...readingOf({}), values }], fields: {} }
       const onChain = { verified: false, tx_hash: null, status: 'pending' } as const
       const texts = { hashOf: () => '0x0', onChainOf: () => onChain, textOf: () => '' }
       const [head = '', line = ''] = String(
@@ -155,10 +155,13 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       expect(line.split(',')[head.split(',').indexOf(name)]).toBe(String(value))
     })
 
-    test('is in the document, wherever a reading or statistics are', () => {
-      const { Measurements, Reading, FlatReading, MeasurementStatistics } =
-        openApi.components.schemas
-      for (const { properties } of [Measurements, Reading, FlatReading, MeasurementStatistics])
+    test('is in the document, wherever a reading, a leaf or statistics are', () => {
+      const { schemas } = openApi.components
+      const { Measurements, Reading, FlatReading, MeasurementStatistics, Sensor, PickedSensor } =
+        schemas
+      const withReadings = [Measurements, Reading, FlatReading, Sensor, PickedSensor]
+      const leaf = schemas.Verification.properties.reading
+      for (const { properties } of [...withReadings, MeasurementStatistics, leaf])
         expect(properties).toHaveProperty(name)
     })
 

@@ -56,7 +56,7 @@ test('every sensor comes online and goes offline in turn, online first', () => {
       const turns = new Map<string, string[]>()
       for (const { readings, events } of lived(history).log) {
         for (const event of events) {
-          if (event.kind === 'rise') continue
+          if (event.kind === 'rise' || event.kind === 'quality') continue
           const sensor = event.kind === 'online' ? readings[event.place]?.sensor : event.sensor
           turns.set(`${sensor}`, [...(turns.get(`${sensor}`) ?? []), event.kind])
         }

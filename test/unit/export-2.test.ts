@@ -1,16 +1,16 @@
 /** Exports of version 2: what a checker demands of rows, places and runs, by samples that were anchored. */
 import { expect, test } from 'vitest'
 import { checkExport } from '../../cli/export/check-manifest.ts'
+import type { ExportedRow } from '../../cli/export/row-line.ts'
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
+import { type Hex, toHex } from '../../core/hex.ts'
+import { type LeafFields, type LeafFields2, leafOf } from '../../core/proof/leaf.ts'
 import {
   type ExportManifest,
   type ExportRun,
   manifestText,
   parseManifest,
-} from '../../cli/export/export-manifest.ts'
-import type { ExportedRow } from '../../cli/export/row-line.ts'
-import type { DeviceSignature } from '../../core/air/device-signature.ts'
-import { type Hex, toHex } from '../../core/hex.ts'
-import { type LeafFields, type LeafFields2, leafOf } from '../../core/proof/leaf.ts'
+} from '../../operate/exports/export-manifest.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { exportOfBundles } from '../support/export-of-bundles.ts'
 import { deviceWord, signingDevice } from '../support/signing-device.ts'

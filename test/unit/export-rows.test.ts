@@ -2,11 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { rowFormats } from '../../cli/export/manifest-schema.ts'
 import { rowParser } from '../../cli/export/parse-row.ts'
 import { readExport } from '../../cli/export/read-export.ts'
 import { type ExportedRow, headOf, rowLine } from '../../cli/export/row-line.ts'
 import { parseCsv } from '../../cli/shell/csv.ts'
+import { rowFormats } from '../../operate/exports/manifest-schema.ts'
 import { exportOfBundles } from '../support/export-of-bundles.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -205,7 +205,9 @@ test('the newest versions are those that have a reader', () => {
 })
 
 const callers = (pattern: RegExp): number =>
-  globSync('{anchor,api,cli,dashboard,gate,notifier,operate,pipeline,runtime,schemas}/**/*.ts')
+  globSync(
+    '{anchor,api,archive,cli,dashboard,gate,notifier,operate,pipeline,runtime,schemas}/**/*.ts',
+  )
     .map((file) => readFileSync(file, 'utf8'))
     .filter((text) => pattern.test(text)).length
 

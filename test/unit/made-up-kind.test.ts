@@ -17,7 +17,7 @@ const { eventKindRows, sourceRows } = await import('../../core/delivery/event-ki
 const kind = 'sky.green-at_night' as 'reading.new'
 const source = 'sky' as 'readings'
 Object.assign(eventKindRows, {
-  [kind]: { number: 6, source, isUrgent: true, level: 2, words: 'The sky is green' },
+  [kind]: { number: 7, source, isUrgent: true, level: 2, words: 'The sky is green' },
 })
 Object.assign(sourceRows, {
   [source]: {

@@ -1,11 +1,14 @@
 import { beforeAll, expect, test } from 'vitest'
 import artifact1 from '../../anchor/contract/airproof-anchors.json' with { type: 'json' }
 import artifact2 from '../../anchor/contract/airproof-anchors-2.json' with { type: 'json' }
+import { readNetwork } from '../../anchor/verifier/airproof-verify.js'
 import { networkDocument } from '../../api/proofs/network.ts'
-import { toHex } from '../../core/hex.ts'
+import { toHex, zeroHash } from '../../core/hex.ts'
+import { noRecord } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
+import { type AnyDeployment, startOf } from '../../schemas/anchoring/deployments.ts'
 
 let keccak: Keccak
 beforeAll(async () => {
@@ -33,21 +36,39 @@ const settings = {
   attribution: undefined,
   archiveUrl: undefined,
 }
-const contract = { chainId: 10, contract: `0x${'1'.repeat(40)}`, block: 7 } as const
+const contract: AnyDeployment = {
+  chainId: 10,
+  genesisHash: zeroHash,
+  contract: `0x${'1'.repeat(40)}`,
+  block: 7,
+}
 const document = (more: Partial<Parameters<typeof networkDocument>[0]>) =>
   networkDocument({
     settings,
     publicUrl: 'https://air.example',
     contracts: [contract],
+    ends: new Map(),
+    keccak,
     formatLevel: 2,
     ...more,
   })
 
+const numbers = (n: number): number[] => Array.from({ length: 16 }, () => n)
+const after = (digit: string, index: number, block: number): AnyDeployment => ({
+  ...contract,
+  contract: `0x${digit.repeat(40)}`,
+  block,
+  version: 2,
+  former: contract.contract,
+  from: { ...noRecord, index, last: 5 * index, n: numbers(index) },
+})
+const [second, third] = [after('2', 30, 99), after('3', 20, 120)]
+const endAt = (index: number, block: number) =>
+  [index, { block, txIndex: 4, head: hashText(index), nLast: numbers(index) }] as const
+const hashText = (n: number): `0x${string}` => `0x${String(n).padStart(64, '0')}`
+
 test('every contract is named with its last batch, oldest first, and the chain is that of the newest', () => {
-  const after = (index: number) => ({ ...contract, version: 2, from: { index } }) as const
-  const second = { ...after(30), contract: `0x${'2'.repeat(40)}`, block: 99 } as const
-  const third = { ...after(20), contract: `0x${'3'.repeat(40)}`, block: 120 } as const
-  const rows = (...all: Parameters<typeof networkDocument>[0]['contracts']) =>
+  const rows = (...all: AnyDeployment[]) =>
     document({ contracts: all }).contracts.map((row) => [row.address, row.block, row.last_batch])
   expect(document({ contracts: [contract, second] }).chain).toEqual({
     id: 10,
@@ -64,6 +85,31 @@ test('every contract is named with its last batch, oldest first, and the chain i
     [second.contract, 99, 20],
     [third.contract, 120, null],
   ])
+})
+
+test('every contract is named with its beginning and its end, in a file that verifiers take', () => {
+  const ends = new Map([endAt(20, 80)])
+  const made = document({ contracts: [contract, second, third], ends })
+  const [first, abandoned, newest] = readNetwork(JSON.stringify(made)).contracts
+  expect(first).toMatchObject({
+    begins: { after_batch: 0, numbers: numbers(0) },
+    ends: { block: 80, tx_index: 4, head: hashText(20), numbers: numbers(20) },
+  })
+  expect(abandoned).toMatchObject({ begins: { after_batch: 30 }, ends: null })
+  expect(newest).toMatchObject({
+    begins: { after_batch: 20, numbers: numbers(20) },
+    ends: null,
+    last_batch: null,
+  })
+  for (const [k, deployment] of [contract, second, third].entries())
+    expect(made.contracts[k]).toMatchObject({ begins: { head: startOf(deployment, keccak).head } })
+})
+
+test('where an end is not known, no contract has a range, and verifiers take the file', () => {
+  const { contracts } = readNetwork(JSON.stringify(document({ contracts: [contract, second] })))
+  expect(contracts.map(({ begins, ends }) => [begins, ends])).toEqual(
+    Array.from({ length: 2 }, () => [undefined, undefined]),
+  )
 })
 
 test('a demonstration chain is called that, whatever name the operator gives it', () => {

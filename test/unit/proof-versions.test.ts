@@ -9,13 +9,13 @@ import {
   hardRanges as verifierRanges,
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
-import { parseManifest } from '../../cli/export/export-manifest.ts'
-import { exportVersions } from '../../cli/export/manifest-schema.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { quantities, quantityNames } from '../../core/air/quantities.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { headerTypeOf, headerVersions } from '../../core/proof/header.ts'
 import { leafTypeOf, leafVersions } from '../../core/proof/leaf.ts'
+import { parseManifest } from '../../operate/exports/export-manifest.ts'
+import { exportVersions } from '../../operate/exports/manifest-schema.ts'
 import { runCommand } from '../support/run-command.ts'
 import { canonical, sampleText } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -143,6 +143,11 @@ test('flags are numbered as they are stored', () => {
     ['dropped_nox_index', 20],
     ['dropped_tvoc', 21],
     ['dropped_noise', 22],
+    ['pm_flat', 23],
+    ['pm_stuck', 24],
+    ['pm_zero', 25],
+    ['pm_spike', 26],
+    ['pm_unlike_neighbours', 27],
   ])
   expect(stuckAfter).toBe(24)
 })

@@ -13,7 +13,7 @@ import { packNumbers } from '../../core/proof/packed-numbers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import { headerOfBatch } from '../support/header-of-batch.ts'
-import { networkText } from '../support/network-files.ts'
+import { networkText, wholeNetworks } from '../support/network-files.ts'
 import { signingDevice } from '../support/signing-device.ts'
 import { sampleNames, sampleText, trustsOfSamples } from '../support/tampered.ts'
 
@@ -56,6 +56,13 @@ test('a bundle of version 1 says only what version 1 proves', async () => {
   expect(printed(trusts, 'no other reading has the same number')).toBe(true)
 })
 
+test('where the network file says that the contract begins, what is before is not in it', async () => {
+  const { text } = wholeNetworks.find(({ sample }) => sample === 'v2-after-the-border')!
+  const { trusts } = await verified('v2-after-the-border', { network: readNetwork(text) })
+  expect(printed(trusts, 'what is before the beginning of contract')).toBe(false)
+  expect(printed(trusts, 'began where the network file says, after batch 1,')).toBe(true)
+})
+
 test('what is refused proves nothing', async () => {
   const bundle = JSON.parse(sampleText('v2-in-a-city'))
   bundle.reading.flags = 0
@@ -82,7 +89,10 @@ test('a network file pins a contract of version 2', async () => {
     verified('v2-alone', {
       network: readNetwork(networkText({ contracts: [{ ...contract, ...changes }] })),
     })
-  expect(await ask({})).toMatchObject({ ok: true, notAsked: [{ name: 'code' }] })
+  expect(await ask({})).toMatchObject({
+    ok: true,
+    notAsked: [{ name: 'pins' }, { name: 'code' }],
+  })
   const { ok, checks } = await ask({ version: 1 })
   expect([ok, checks.at(-1)?.name]).toEqual([false, 'pins'])
 })

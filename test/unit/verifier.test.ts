@@ -15,7 +15,13 @@ import { toHex } from '../../core/hex.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
-import { badNetworks, networkText, otherNetworks } from '../support/network-files.ts'
+import {
+  badNetworks,
+  networkText,
+  otherNetworks,
+  otherRanges,
+  wholeNetworks,
+} from '../support/network-files.ts'
 import { canonical, sampleNames, sampleText, tampered } from '../support/tampered.ts'
 
 let keccak: Keccak
@@ -106,7 +112,7 @@ describe('a network file', () => {
       ok: true,
       why: 'it is of the network Lagos you named',
     })
-    expect(notAsked).toMatchObject([{ name: 'code' }])
+    expect(notAsked).toMatchObject([{ name: 'pins' }, { name: 'code' }])
     expect(trusts.join()).not.toContain(contract)
   })
 
@@ -124,6 +130,36 @@ describe('a network file', () => {
     expect([ok, trusts]).toEqual([false, []])
     expect(checks.at(-1)).toMatchObject({ name: 'pins', ok: false })
     expect(checks.at(-1)?.why).toContain(other.why)
+  })
+
+  const beginsAndEnds = 'where each contract begins and ends'
+  test.each(wholeNetworks)(
+    'that says where contracts begin and end holds $sample',
+    async (whole) => {
+      const options = { network: readNetwork(whole.text) }
+      const result = await verifyBundle(sampleText(whole.sample), options)
+      expect([result.ok, result.notAsked.map(({ name }) => name)]).toEqual([true, ['code']])
+      expect(inWords(result)).not.toContain(beginsAndEnds)
+      const isVersion2 = whole.sample.startsWith('v2')
+      expect(inWords(result).includes('no other contract of the network Lagos counts')).toBe(
+        isVersion2,
+      )
+    },
+  )
+
+  test('that does not say where contracts begin and end is said to pin less', async () => {
+    const { ok, notAsked, trusts, proves } = await verifyBundle(text, { network })
+    expect([ok, proves.join().includes('no other contract')]).toEqual([true, false])
+    expect(notAsked).toContainEqual({ name: 'pins', why: expect.stringContaining(beginsAndEnds) })
+    expect(trusts.join()).toContain('that no other contract of the network Lagos holds')
+  })
+
+  test.each(otherRanges)('$name refuses the bundle in words', async ({ sample, text, why }) => {
+    const { ok, checks } = await verifyBundle(sampleText(sample), { network: readNetwork(text) })
+    expect([ok, checks.at(-1)]).toMatchObject([
+      false,
+      { name: 'pins', why: expect.stringContaining(why) },
+    ])
   })
 
   test.each(badNetworks)('that is $name is not taken', ({ text: bad, why }) => {

@@ -1,8 +1,8 @@
 /** What was handed out once is written byte for byte the same today. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { manifestText, parseManifest } from '../../cli/export/export-manifest.ts'
 import { bundleText } from '../../core/proof/bundle.ts'
+import { manifestText, parseManifest } from '../../operate/exports/export-manifest.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { partsOfBundle } from '../support/export-of-bundles.ts'
 

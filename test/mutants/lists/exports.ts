@@ -64,7 +64,7 @@ const checks: readonly Omit<Mutant, 'tests'>[] = [
   },
   {
     name: 'the first header of a run may claim any numbers',
-    file: 'cli/export/check-manifest.ts',
+    file: 'operate/exports/check-run.ts',
     text: 'let end = endBefore(run, keccak)',
     becomes: 'let end = endBefore(run, keccak) && undefined',
   },

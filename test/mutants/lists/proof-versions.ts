@@ -188,7 +188,7 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'an export has another format',
-    file: 'cli/export/manifest-schema.ts',
+    file: 'operate/exports/manifest-schema.ts',
     rows: /'airproof\.export\.v(\d+)'/g,
     becomes: (_row, [version]) => `'airproof.export.v${Number(version) + 7}'`,
     least: 2,
@@ -196,7 +196,7 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a newer export is not named as one',
-    file: 'cli/export/export-manifest.ts',
+    file: 'operate/exports/export-manifest.ts',
     text: '    refuseOther(value)\n',
     becomes: '    void refuseOther\n',
     tests,

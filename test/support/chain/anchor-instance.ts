@@ -44,8 +44,9 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
   opened.defer(async () => void (await chain.stop()))
   const address = await contract.remember(nc)
   const batches = opened.use(
-    await openSealedBatches(nc, beforeFirst(31_337, address, await createKeccak())),
+    await openSealedBatches(nc, [beforeFirst(31_337, address, await createKeccak())]),
   )
+  const printed: string[] = []
   const startAnchor = async (): Promise<Child> =>
     await startChild({
       command: process.execPath,
@@ -61,9 +62,9 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
         ANCHOR_INTERVAL: '200ms',
         ANCHOR_POLL: '100ms',
         ANCHOR_MAKES_CONTRACTS: 'true',
-        AIRPROOF_LOG: 'warn',
+        AIRPROOF_LOG: 'info',
       },
-      onLine: () => undefined,
+      onLine: (line) => printed.push(line),
     })
   let anchor = await startAnchor()
   opened.defer(async () => void (await anchor.stop()))
@@ -72,6 +73,8 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
     address,
     batches,
     anchor: () => anchor,
+    /** Every line of every anchor process. */
+    printed,
     /** As its supervisor does when it has ended by itself. @returns its exit code */
     startAgain: async (): Promise<number | null> => {
       const { code } = await anchor.exited

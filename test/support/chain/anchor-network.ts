@@ -11,6 +11,7 @@ import type { FeeRules } from '../../../anchor/chain/fees.ts'
 import { type Ask, openRpc } from '../../../anchor/chain/rpc.ts'
 import type { Anchored } from '../../../anchor/contract/registry.ts'
 import { deployRegistry } from '../../../anchor/deploy/deploy.ts'
+import { fencedBucket, openFence } from '../../../anchor/fence.ts'
 import { openSealedBatches } from '../../../anchor/sealed-batches.ts'
 import { openJournal } from '../../../anchor/send/journal.ts'
 import { openSender } from '../../../anchor/send/open-sender.ts'
@@ -130,10 +131,12 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
   await mine(4)
   await fund(ether)
   const start = beforeFirst(deployment.chainId, deployment.contract, keccak)
-  const batches = await openSealedBatches(nc, start)
+  const batches = await openSealedBatches(nc, [start])
   const kvm = new Kvm(nc)
   const js = jetstream(nc)
   const chain = chainAt(direct, deployment.contract, account.address)
+  const fence = openFence(await kvm.open(buckets.anchoring), [deployment])
+  const fenced = async (bucket: string) => fencedBucket({ js, kv: await kvm.open(bucket), fence })
   let end: BatchEnd = start
 
   const sender = async (choice: SenderChoice = {}): Promise<() => Promise<TickReport>> => {
@@ -150,8 +153,9 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
       until: Infinity,
       js,
       keccak,
-      journal: await kvm.open(buckets.anchoring),
-      proofs: await kvm.open(buckets.proofs),
+      journal: await fenced(buckets.anchoring),
+      proofs: await fenced(buckets.proofs),
+      fence,
       rules: choice.rules ?? rules,
       recheckMs: choice.recheckMs ?? 0,
       nowMs: Date.now,

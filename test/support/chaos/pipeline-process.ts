@@ -6,6 +6,7 @@ import { environment } from '../../../runtime/process/config.ts'
 import type { Environment } from '../../../runtime/settings.ts'
 import { eventually } from '../eventually.ts'
 import { signInAs } from '../nats.ts'
+import { type Supervised, supervise } from './supervised.ts'
 
 export type PipelineOptions = {
   readonly natsUrl: string
@@ -72,43 +73,7 @@ export async function startPipeline(options: PipelineOptions): Promise<PipelineP
   }
 }
 
-export type SupervisedPipeline = AsyncDisposable & {
-  readonly current: () => PipelineProcess
-  /** SIGKILL; it is restarted as soon as it is gone. */
-  readonly kill: () => void
-  readonly starts: () => number
-  /** Exits that the test did not cause. */
-  readonly ownExits: () => readonly (number | null)[]
-}
+export type SupervisedPipeline = Supervised<PipelineProcess>
 
-/** Supervised: whenever it is gone, it is restarted. */
-export async function supervisePipeline(options: PipelineOptions): Promise<SupervisedPipeline> {
-  let current = await startPipeline(options)
-  let starts = 1
-  let isOver = false
-  const ownExits: (number | null)[] = []
-  const watching = (async () => {
-    for (;;) {
-      const { code, signal } = await current.exited
-      if (isOver) return
-      if (signal === null) ownExits.push(code)
-      if (code === 1) throw new Error(`the pipeline gave up: ${current.printed().join('\n')}`)
-      current = await startPipeline(options)
-      starts++
-    }
-  })()
-  watching.catch(() => undefined)
-  return {
-    current: () => current,
-    kill: () => current.kill('SIGKILL'),
-    starts: () => starts,
-    ownExits: () => ownExits,
-    [Symbol.asyncDispose]: async () => {
-      isOver = true
-      await current.stop()
-      await watching
-      // one that was starting when the test ended
-      await current.stop()
-    },
-  }
-}
+export const supervisePipeline = (options: PipelineOptions): Promise<SupervisedPipeline> =>
+  supervise(() => startPipeline(options))

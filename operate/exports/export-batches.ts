@@ -1,21 +1,19 @@
-import { Kvm } from '@nats-io/kv'
+import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Hex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
 import { beginningOf, type ChainRecord } from '../../core/proof/chain-record.ts'
 import { type BatchHeader, recordOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { type BatchIndex, createBatchIndex } from '../../operate/proofs/batch-index.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { type BatchIndex, createBatchIndex } from '../proofs/batch-index.ts'
 import { needDeployments, readSealed } from './sealed-headers.ts'
 
-export type ExportBatches = {
-  readonly index: BatchIndex
-  /** The final batch that numbers a reading; undefined: none does yet. */
-  readonly holding: (seq: number) => number | undefined
+/** What leads from the header of a batch to the chain. */
+export type ChainParts = {
   /** @throws MustAct */
   readonly headerOf: (index: number) => BatchHeader
   /** What the head before a batch of version 2 is the hash of. @throws MustAct */
@@ -24,6 +22,12 @@ export type ExportBatches = {
   readonly contractOf: (index: number) => Hex
   /** @throws MustAct */
   readonly chainProofOf: (index: number) => Promise<ChainProof>
+}
+
+export type ExportBatches = ChainParts & {
+  readonly index: BatchIndex
+  /** The final batch that numbers a reading; undefined: none does yet. */
+  readonly holding: (seq: number) => number | undefined
 }
 
 /** The batches as they stand now. @throws MustAct where nothing was ever anchored */
@@ -37,13 +41,8 @@ export async function readExportBatches(
   const inOrder = [...sealed].toSorted(([a], [b]) => a - b)
   for (const [number, batch] of inOrder) index.putSealed(number, batch)
   for (const [number, record] of anchored) index.putAnchored(number, record)
-  const proofs = await new Kvm(nc).open(buckets.proofs)
-  const headerOf = (number: number): BatchHeader => {
-    const header = index.sealed(number)?.header
-    if (header !== undefined) return header
-    throw new MustAct(`batch ${number} has no header: \`airproof audit\` says more`)
-  }
   return {
+    ...chainPartsOf(index, await new Kvm(nc).open(buckets.proofs), keccak),
     index,
     holding: (seq) => {
       const standing = index.standingOf(seq, 0)
@@ -52,6 +51,21 @@ export async function readExportBatches(
         throw new MustAct(`no batch holds the number ${seq}: \`airproof audit\` says more`)
       return index.anchored(standing.index)?.status === 'final' ? standing.index : undefined
     },
+  }
+}
+
+/** @param proofs bucket `proofs` */
+export function chainPartsOf(
+  index: Pick<BatchIndex, 'sealed' | 'deploymentOf'>,
+  proofs: KV,
+  keccak: Keccak,
+): ChainParts {
+  const headerOf = (number: number): BatchHeader => {
+    const header = index.sealed(number)?.header
+    if (header !== undefined) return header
+    throw new MustAct(`batch ${number} has no header: \`airproof audit\` says more`)
+  }
+  return {
     headerOf,
     recordBefore: (number) => {
       const deployment = index.deploymentOf(number)

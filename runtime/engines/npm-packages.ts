@@ -1,12 +1,12 @@
 /**
- * npm packages for a test that cannot be among ours (one needs another TypeScript), installed once
+ * npm packages that cannot be among ours (one needs another TypeScript), installed once
  * per machine into the user's cache.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, makeOnce } from '../../runtime/engines/engine-cache.ts'
-import { onPath, runTool } from '../../runtime/engines/tools.ts'
-import type { Environment } from '../../runtime/settings.ts'
+import type { Environment } from '../settings.ts'
+import { cacheFolder, makeOnce } from './engine-cache.ts'
+import { onPath, runTool } from './tools.ts'
 
 /**
  * @param name of the folder in the cache: another one if the packages change

@@ -1,8 +1,8 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type Deployments, readDeployments } from '../../anchor/deploy/deployment.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import {
   type Anchored,
@@ -10,6 +10,7 @@ import {
   parseSealed,
   type SealedBatch,
 } from '../../schemas/anchoring/batch-record.ts'
+import type { Deployments } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
 /** By index. */

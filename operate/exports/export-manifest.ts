@@ -60,7 +60,7 @@ type Wire = {
   readonly rows: Omit<ExportManifest['rows'], 'notAnchored'> & { readonly not_anchored: number }
   readonly runs: readonly WireRun[]
 }
-type WireRun = {
+export type WireRun = {
   /** Only in version 2. */
   readonly version?: ExportVersion
   /** Only of version 2, and always there. */
@@ -116,7 +116,7 @@ export function manifestText(manifest: ExportManifest): string {
   const wire: Wire = {
     format: (version === 2 ? export2 : export1).format,
     rows: { ...rows, not_anchored: notAnchored },
-    runs: runs.map((run) => ({ ...(version === 2 && ofVersion2(run)), ...runToWire(run) })),
+    runs: runs.map(version === 2 ? runToWire2 : runToWire),
   }
   return `${JSON.stringify(wire)}\n`
 }
@@ -167,6 +167,9 @@ const ofVersion2 = (run: ExportRun): Pick<WireRun, 'version' | 'before'> => ({
   ...(versionOf(run) === 2 && run.before && { before: recordToWire(run.before) }),
 })
 
+/** As an export of version 2 has it. */
+export const runToWire2 = (run: ExportRun): WireRun => ({ ...ofVersion2(run), ...runToWire(run) })
+
 const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
   headers: headers.map(headerToWire),
   proofs: proofs.map(({ index, rows, places, siblings }) => ({
@@ -193,7 +196,7 @@ const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
       }),
 })
 
-function runOf({ version, before, headers, proofs, anchor, ...tries }: WireRun): ExportRun {
+export function runOf({ version, before, headers, proofs, anchor, ...tries }: WireRun): ExportRun {
   const { block_header, transaction_proof, receipt_proof } = tries
   const isProof = block_header && transaction_proof && receipt_proof
   return {

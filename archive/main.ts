@@ -1,0 +1,67 @@
+/** The archive: every reading that is final, in files that prove themselves complete. */
+import { Kvm } from '@nats-io/kv'
+import { createKeccak } from '../runtime/keccak.ts'
+import { openMetrics } from '../runtime/metrics.ts'
+import { connectNats } from '../runtime/nats/nats.ts'
+import { openAdmin } from '../runtime/process/admin.ts'
+import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
+import { assertKeptStore } from '../runtime/process/kept-store.ts'
+import { Lifetime } from '../runtime/process/lifetime.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { openStore } from '../store/open-store.ts'
+import { archiveOnce } from './archive-once.ts'
+import { ArchivingTask } from './archiving-task.ts'
+import { readArchiveConfig } from './config.ts'
+import { archiveMetrics } from './metrics.ts'
+
+export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
+  const settings = readArchiveConfig({ env, flags }, config.dataFolder)
+  await using opened = new AsyncDisposableStack()
+  const life = new Lifetime(stop)
+  const nowMs = Date.now
+
+  const nc = await connectNats(config, { name: 'archive', log, stop })
+  opened.defer(() => nc.close())
+  const instance = openInstance(config.dataFolder, 'archive')
+  opened.use(await joinInstance(nc, { ...config, name: 'archive', id: instance.worker }))
+  await assertKeptStore(nc, config)
+  const store = opened.use(await openStore(config.store, { readOnly: true }))
+  const kvm = new Kvm(nc)
+  const keccak = await createKeccak()
+  const registry = openMetrics('archive')
+  const work = new ArchivingTask({
+    archive: (stopping) =>
+      archiveOnce({
+        nc,
+        store,
+        settings,
+        keccak,
+        nowMs: nowMs(),
+        isPart: false,
+        stop: stopping,
+      }),
+    everyMs: settings.everyMs,
+    folder: settings.folder,
+    nc,
+    leaseKeys: await kvm.open(buckets.leases),
+    system: await kvm.open(buckets.system),
+    holder: instance.id,
+    metrics: archiveMetrics(registry),
+    nowMs,
+    life,
+    log,
+  })
+  opened.use(
+    await openAdmin({
+      ...config.admin,
+      metrics: registry,
+      ready: [
+        { name: 'store', check: store.ping },
+        { name: 'nats', check: async () => void (await nc.rtt()) },
+      ],
+    }),
+  )
+  await life.work(work.end)
+})

@@ -1,0 +1,51 @@
+/** What the archive holds beside readings: the registry and statistics, made again with each run. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import { dayMs, floorTo } from '../core/time.ts'
+import { dayStart, sensorsFile } from '../operate/archive/archive-layout.ts'
+import type { Catalogue, CatalogueRun, ListedFile } from '../operate/archive/catalogue.ts'
+import type { Column } from '../operate/archive/parquet-table.ts'
+import { putFile } from '../operate/archive/put-file.ts'
+import type { Store } from '../store/store.ts'
+import { sensorColumns, sensorRows } from './sensor-table.ts'
+import { periodsOf, statisticsColumns, statisticsOf } from './statistics-table.ts'
+import { tableWriter } from './write-table.ts'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly store: Store
+  readonly folder: string
+  readonly former: Catalogue
+  readonly made: CatalogueRun
+  readonly nowMs: number
+}
+
+/** @returns all tables of the archive, those of former runs included */
+export async function writeTables({
+  nc,
+  store,
+  folder,
+  former,
+  made,
+  nowMs,
+}: Options): Promise<readonly ListedFile[]> {
+  const tables = new Map(former.tables.map((table) => [table.path, table]))
+  const put = async <Row>(
+    path: string,
+    columns: readonly Column<Row>[],
+    rows: Iterable<Row> | AsyncIterable<Row>,
+  ): Promise<void> => {
+    const written = await putFile(folder, path, async (file) => {
+      const table = tableWriter(file, columns)
+      for await (const row of rows) await table.add(row)
+      return await table.end()
+    })
+    tables.set(path, { path, ...written })
+  }
+  const sensors = await sensorRows(nc)
+  await put(sensorsFile, sensorColumns, sensors)
+  const areas = [...new Set(sensors.map(({ site }) => site.area))].toSorted()
+  const of = { areas, untilMs: floorTo(nowMs, dayMs) }
+  for (const period of periodsOf(made.files.map(({ day }) => dayStart(day))))
+    await put(period.path, statisticsColumns, statisticsOf(period, store, of))
+  return [...tables.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
