@@ -244,6 +244,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/network/keys/{sensor_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The public keys with which a sensor signs, and since when each is known
+         * @description Keep it: the key in the proof of a signed reading is that of the sensor if it is in this list for the time of the reading.
+         */
+        readonly get: operations["sensorKeys"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/areas": {
         readonly parameters: {
             readonly query?: never;
@@ -276,6 +296,106 @@ export interface paths {
          * @description A period of at most 1,830 days, of at most 93 with interval=hour.
          */
         readonly get: operations["showArea"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sensors/{sensor_id}/statistics": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Statistics of a sensor by hour, day, month, year, hour of day or weekday
+         * @description n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.
+         */
+        readonly get: operations["statisticsOfSensor"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/areas/{area_name}/statistics": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Statistics of an area by hour, day, month, year, hour of day or weekday
+         * @description n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.
+         */
+        readonly get: operations["statisticsOfArea"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/statistics": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Statistics of the network, or of the sensors in a box by hour, day, month, year, hour of day or weekday
+         * @description n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.
+         */
+        readonly get: operations["statisticsOfNetwork"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sensors/{sensor_id}/report": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * A year of a sensor against WHO’s guidelines of 2021
+         * @description Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there.
+         */
+        readonly get: operations["reportOfSensor"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/areas/{area_name}/report": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * A year of an area against WHO’s guidelines of 2021
+         * @description Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there.
+         */
+        readonly get: operations["reportOfArea"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -738,11 +858,31 @@ export interface webhooks {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "sensor.quality": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * What a webhook with sensor.quality among its events receives
+         * @description Signed in X-Service-Signature (hex HMAC-SHA256 of the body, key = the secret as shown) and as Standard Webhooks has it. Answer with 2xx within 15 seconds.
+         */
+        readonly post: operations["receiveSensorQualityPayload"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
 }
 export interface components {
     schemas: {
         /** @enum {string} */
-        readonly AqiCategory: "good" | "moderate" | "unhealthy_sensitive" | "unhealthy" | "very_unhealthy" | "hazardous" | "fair" | "poor" | "very_poor" | "extremely_poor";
+        readonly AqiCategory: "good" | "moderate" | "unhealthy_sensitive" | "unhealthy" | "very_unhealthy" | "hazardous" | "fair" | "poor" | "very_poor" | "extremely_poor" | "low" | "high" | "very_high" | "satisfactory" | "severe";
         /** @enum {string} */
         readonly Pollutant: "pm25" | "pm10";
         /** @enum {string} */
@@ -1307,6 +1447,8 @@ export interface components {
                 readonly tx_hash: string;
                 readonly explorer_url: string;
                 readonly chain_id: number | null;
+                /** @description the operator runs this chain, so it proves nothing about time */
+                readonly demonstration: boolean | null;
                 readonly contract: string | null;
                 readonly block_number: number | null;
                 readonly block_hash: string | null;
@@ -1499,6 +1641,8 @@ export interface components {
             readonly name: string;
             /** @description of the table: the day, or only the year */
             readonly revision: string;
+            /** @description the index is defined for means over so many */
+            readonly averaging_hours: number;
             readonly highest: number;
             readonly categories: readonly components["schemas"]["AqiBand"][];
         };
@@ -1531,9 +1675,48 @@ export interface components {
             readonly docs: string;
             readonly openapi: string;
         };
+        readonly SensorKeys: {
+            /** @constant */
+            readonly status: "success";
+            readonly sensor_id: string;
+            /**
+             * @description required: what is not signed is refused
+             * @enum {string}
+             */
+            readonly signature: "required" | "optional";
+            /**
+             * Format: date-time
+             * @description null: not required, or that was not kept
+             */
+            readonly signature_since: string | null;
+            /** @description oldest first; of more than eight, the one that ended first is left out */
+            readonly keys: readonly {
+                /** @enum {string} */
+                readonly algorithm: "ed25519" | "p256";
+                /** @description base64, as in a bundle */
+                readonly public_key: string;
+                /**
+                 * Format: date-time
+                 * @description of the first reading that it may sign
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description readings of this time and later are not its own
+                 */
+                readonly until: string | null;
+                /**
+                 * Format: date-time
+                 * @description when it was entered into the registry; null: that was not kept
+                 */
+                readonly added_at: string | null;
+            }[];
+        };
         readonly Network: {
             /** @constant */
             readonly format: "airproof.network.v1";
+            /** @description random, made once: cursors of another network are refused */
+            readonly id: string;
             readonly name: string;
             /** @description the address that all paths of this document are below */
             readonly api: string;
@@ -1579,6 +1762,8 @@ export interface components {
                 } | null;
             }[];
             readonly versions: {
+                /** @description of airproof, as the API runs it */
+                readonly software: string;
                 readonly api: readonly string[];
                 readonly leaf: readonly number[];
                 readonly header: readonly number[];
@@ -1592,6 +1777,189 @@ export interface components {
             readonly attribution: string;
             /** @description where the data can be downloaded; null: nowhere */
             readonly archive: string | null;
+            /** @description where the public keys of a sensor are, by its id */
+            readonly sensor_keys: string;
+        };
+        readonly StatisticsPage: {
+            /** @constant */
+            readonly status: "success";
+            /** @enum {string} */
+            readonly interval: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+            readonly timezone: string;
+            readonly period: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC, with milliseconds
+                 */
+                readonly start_time: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC, with milliseconds
+                 */
+                readonly end_time: string;
+            };
+            readonly index: string;
+            /**
+             * @description what the quantiles are of; n, mean, sd, min and max are always of the readings
+             * @enum {string}
+             */
+            readonly basis: "readings" | "hourly_means";
+            readonly count: number;
+            /** @description null: this is the last page */
+            readonly next_cursor: string | null;
+            readonly statistics: readonly components["schemas"]["StatisticsStep"][];
+            readonly sensor_id?: string;
+            readonly area?: {
+                readonly name: string;
+                readonly code: string | null;
+            };
+            readonly bbox?: string;
+            /** @description how many are in the box now */
+            readonly sensors?: number;
+        };
+        readonly StatisticsStep: {
+            readonly coverage: {
+                readonly expected: number;
+                readonly observed: number;
+                readonly percent: number | null;
+            };
+            /** @description 75 % of the readings that the whole step should have are there */
+            readonly valid: boolean;
+            readonly aqi: {
+                readonly n: number | null;
+                readonly mean: number | null;
+                /** @description of a sample (n − 1); null below two values */
+                readonly sd: number | null;
+                readonly min: number | null;
+                readonly q02: number | null;
+                readonly q25: number | null;
+                readonly median: number | null;
+                readonly q75: number | null;
+                readonly q98: number | null;
+                readonly max: number | null;
+                readonly category: components["schemas"]["AqiCategory"] | null;
+                readonly dominant_pollutant: string | null;
+            };
+            /** @description those that were asked for */
+            readonly measurements: {
+                readonly pm25?: components["schemas"]["StepMeasurement"];
+                readonly pm10?: components["schemas"]["StepMeasurement"];
+                readonly co2?: components["schemas"]["StepMeasurement"];
+                readonly temperature?: components["schemas"]["StepMeasurement"];
+                readonly humidity?: components["schemas"]["StepMeasurement"];
+                readonly pm1?: components["schemas"]["StepMeasurement"];
+                readonly pm4?: components["schemas"]["StepMeasurement"];
+                readonly pressure?: components["schemas"]["StepMeasurement"];
+                readonly no2?: components["schemas"]["StepMeasurement"];
+                readonly o3?: components["schemas"]["StepMeasurement"];
+                readonly co?: components["schemas"]["StepMeasurement"];
+                readonly so2?: components["schemas"]["StepMeasurement"];
+                readonly voc_index?: components["schemas"]["StepMeasurement"];
+                readonly nox_index?: components["schemas"]["StepMeasurement"];
+                readonly tvoc?: components["schemas"]["StepMeasurement"];
+                readonly noise?: components["schemas"]["StepMeasurement"];
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, with milliseconds
+             */
+            readonly start_time?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, with milliseconds
+             */
+            readonly end_time?: string;
+            /** @description start_time with the offset of the zone */
+            readonly local_start?: string;
+            /** @description of the day, 0 to 23; with interval=hour_of_day */
+            readonly hour?: number;
+            /** @description monday to sunday; with interval=weekday */
+            readonly weekday?: string;
+        };
+        readonly Report: {
+            /** @constant */
+            readonly status: "success";
+            readonly year: number;
+            readonly timezone: string;
+            readonly period: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC, with milliseconds
+                 */
+                readonly start_time: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC, with milliseconds
+                 */
+                readonly end_time: string;
+            };
+            readonly days: {
+                readonly in_year: number;
+                /** @description that are over and should have readings */
+                readonly over: number;
+            };
+            readonly coverage: {
+                readonly expected: number;
+                readonly observed: number;
+                readonly percent: number | null;
+            };
+            readonly pm25: components["schemas"]["PollutantReport"];
+            readonly pm10: components["schemas"]["PollutantReport"];
+            readonly index: {
+                readonly name: string;
+                readonly title: string;
+                readonly averaging_hours: number;
+                readonly valid_days: number;
+                readonly categories: readonly {
+                    readonly category: components["schemas"]["AqiCategory"];
+                    readonly days: number;
+                }[];
+            };
+            readonly sensor_id?: string;
+            readonly area?: {
+                readonly name: string;
+                readonly code: string | null;
+            };
+        };
+        readonly PollutantReport: {
+            readonly unit: string;
+            readonly valid_days: number;
+            /** @description valid days of those that are over */
+            readonly completeness_percent: number | null;
+            /** @description 75 % of the days are valid */
+            readonly valid: boolean;
+            /** @description of the valid days */
+            readonly annual_mean: number | null;
+            readonly p99_of_days: number | null;
+            readonly highest_day: number | null;
+            readonly who_24_hours: readonly {
+                /** @enum {string} */
+                readonly level: "it_1" | "it_2" | "it_3" | "it_4" | "guideline";
+                readonly limit: number;
+                readonly days_over: number;
+            }[];
+            readonly who_year: readonly {
+                /** @enum {string} */
+                readonly level: "it_1" | "it_2" | "it_3" | "it_4" | "guideline";
+                readonly limit: number;
+                readonly met: boolean | null;
+            }[];
+        };
+        readonly StepMeasurement: {
+            readonly n: number;
+            readonly mean: number | null;
+            /** @description of a sample (n − 1); null below two values */
+            readonly sd: number | null;
+            readonly min: number | null;
+            readonly q02: number | null;
+            readonly q25: number | null;
+            readonly median: number | null;
+            readonly q75: number | null;
+            readonly q98: number | null;
+            readonly max: number | null;
+            readonly unit: string;
+            /** @description 75 % of the readings that the whole step should have are there */
+            readonly valid: boolean;
         };
         readonly Usage: {
             /** @constant */
@@ -1706,13 +2074,18 @@ export interface components {
             readonly id: string;
             readonly url: string;
             readonly description: string | null;
-            readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored")[];
+            readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality")[];
             readonly filters: {
                 /** @description canonical */
                 readonly sensor_id?: string;
                 /** @description name or slug, any case */
                 readonly area?: string;
                 readonly aqi_threshold?: number;
+                /**
+                 * @description events about a reading only if it is at least so good
+                 * @enum {string}
+                 */
+                readonly min_quality?: "good" | "suspect" | "fail";
             };
             /** @description false: events are not queued for it */
             readonly active: boolean;
@@ -1764,13 +2137,18 @@ export interface components {
                 readonly id: string;
                 readonly url: string;
                 readonly description: string | null;
-                readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored")[];
+                readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality")[];
                 readonly filters: {
                     /** @description canonical */
                     readonly sensor_id?: string;
                     /** @description name or slug, any case */
                     readonly area?: string;
                     readonly aqi_threshold?: number;
+                    /**
+                     * @description events about a reading only if it is at least so good
+                     * @enum {string}
+                     */
+                    readonly min_quality?: "good" | "suspect" | "fail";
                 };
                 /** @description false: events are not queued for it */
                 readonly active: boolean;
@@ -1816,13 +2194,18 @@ export interface components {
                 readonly id: string;
                 readonly url: string;
                 readonly description: string | null;
-                readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored")[];
+                readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality")[];
                 readonly filters: {
                     /** @description canonical */
                     readonly sensor_id?: string;
                     /** @description name or slug, any case */
                     readonly area?: string;
                     readonly aqi_threshold?: number;
+                    /**
+                     * @description events about a reading only if it is at least so good
+                     * @enum {string}
+                     */
+                    readonly min_quality?: "good" | "suspect" | "fail";
                 };
                 /** @description false: events are not queued for it */
                 readonly active: boolean;
@@ -1927,7 +2310,7 @@ export interface components {
             /** @description names the event and webhook of the delivery: an alternative to its id */
             readonly key: string;
             /** @enum {string} */
-            readonly event: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored";
+            readonly event: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality";
             readonly attempt: number;
             /** @enum {string} */
             readonly trigger: "event" | "replay" | "recover" | "test";
@@ -1954,7 +2337,7 @@ export interface components {
             /** @description names the event and webhook of the delivery: an alternative to its id */
             readonly key: string;
             /** @enum {string} */
-            readonly event: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored";
+            readonly event: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality";
             /** @enum {string} */
             readonly trigger: "event" | "replay" | "recover" | "test";
             /** @enum {string} */
@@ -1987,7 +2370,7 @@ export interface components {
                 /** @description names the event and webhook of the delivery: an alternative to its id */
                 readonly key: string;
                 /** @enum {string} */
-                readonly event: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored";
+                readonly event: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality";
                 /** @enum {string} */
                 readonly state: "pending" | "in_flight" | "delivered" | "dead" | "disabled" | "cancelled";
                 /**
@@ -2033,13 +2416,18 @@ export interface components {
             readonly url: string;
             /** Format: plain-text */
             readonly description?: string;
-            readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored")[];
+            readonly events: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality")[];
             readonly filters?: {
                 /** @description canonical */
                 readonly sensor_id?: string;
                 /** @description name or slug, any case */
                 readonly area?: string;
                 readonly aqi_threshold?: number;
+                /**
+                 * @description events about a reading only if it is at least so good
+                 * @enum {string}
+                 */
+                readonly min_quality?: "good" | "suspect" | "fail";
             };
         };
         /**
@@ -2051,13 +2439,18 @@ export interface components {
             readonly url?: string;
             /** Format: plain-text */
             readonly description?: string | null;
-            readonly events?: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored")[];
+            readonly events?: readonly ("aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality")[];
             readonly filters?: {
                 /** @description canonical */
                 readonly sensor_id?: string | null;
                 /** @description name or slug, any case */
                 readonly area?: string | null;
                 readonly aqi_threshold?: number | null;
+                /**
+                 * @description events about a reading only if it is at least so good
+                 * @enum {string|null}
+                 */
+                readonly min_quality?: "good" | "suspect" | "fail" | null;
             } | null;
             readonly active?: boolean;
         };
@@ -2076,7 +2469,7 @@ export interface components {
          */
         readonly TestRequest: {
             /** @enum {unknown} */
-            readonly event?: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored";
+            readonly event?: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality";
         };
         /**
          * @example {
@@ -2283,6 +2676,50 @@ export interface components {
                 readonly contract: string;
                 /** @description page and bundle that prove it, for everyone */
                 readonly proof_url: string;
+            };
+        };
+        /** Body of sensor.quality */
+        readonly SensorQualityPayload: {
+            /** @constant */
+            readonly event: "sensor.quality";
+            /** @description ISO 8601, UTC */
+            readonly timestamp: string;
+            readonly data: {
+                /** @description canonical id of the sensor */
+                readonly sensor_id: string;
+                /** @description address of the sensor */
+                readonly location: string;
+                /**
+                 * @description of the sensor from this reading on
+                 * @enum {string}
+                 */
+                readonly quality_level: "good" | "suspect" | "fail";
+                /** @enum {string} */
+                readonly previous_level: "good" | "suspect" | "fail";
+                /** @description flags about the values */
+                readonly quality: readonly string[];
+                /** @description ISO 8601, UTC */
+                readonly reading_timestamp: string;
+                readonly measurements: {
+                    readonly pm25: number | null;
+                    readonly pm10: number | null;
+                    readonly co2: number | null;
+                    readonly temperature: number | null;
+                    readonly humidity: number | null;
+                    readonly pm1?: number | null;
+                    readonly pm4?: number | null;
+                    readonly pressure?: number | null;
+                    readonly no2?: number | null;
+                    readonly o3?: number | null;
+                    readonly co?: number | null;
+                    readonly so2?: number | null;
+                    readonly voc_index?: number | null;
+                    readonly nox_index?: number | null;
+                    readonly tvoc?: number | null;
+                    readonly noise?: number | null;
+                };
+                /** @description leaf */
+                readonly hash: string;
             };
         };
         /**
@@ -2694,8 +3131,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description next_cursor of the page before, with the same other parameters */
                 readonly cursor?: string;
-                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
-                readonly index?: "us" | "eu";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
                 /** @description adds the latest reading of each */
                 readonly include?: "latest";
                 /**
@@ -2767,8 +3204,8 @@ export interface operations {
     readonly showSensor: {
         readonly parameters: {
             readonly query?: {
-                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
-                readonly index?: "us" | "eu";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
             };
             readonly header?: never;
             readonly path: {
@@ -2821,8 +3258,8 @@ export interface operations {
     readonly sensorStatus: {
         readonly parameters: {
             readonly query?: {
-                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
-                readonly index?: "us" | "eu";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
             };
             readonly header?: never;
             readonly path: {
@@ -2898,8 +3335,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description next_cursor of the page before, with the same other parameters */
                 readonly cursor?: string;
-                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
-                readonly index?: "us" | "eu";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
                 /** @description by time: newest first, or oldest first; a cursor goes on in its own order only */
                 readonly order?: "desc" | "asc";
                 /** @description good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null */
@@ -2975,8 +3412,8 @@ export interface operations {
                 readonly shape?: "flat" | "nested";
                 /** @description wins over Accept */
                 readonly format?: "json" | "csv" | "ndjson" | "geojson";
-                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
-                readonly index?: "us" | "eu";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
             };
             readonly header?: never;
             readonly path?: never;
@@ -3300,6 +3737,50 @@ export interface operations {
             readonly 500: components["responses"]["500"];
         };
     };
+    readonly sensorKeys: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description the id, or its short form such as NGR-LOS-017 if only one sensor has that number
+                 * @example NGR-LOS-IKJ-017
+                 */
+                readonly sensor_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description the keys */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SensorKeys"];
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+        };
+    };
     readonly listAreas: {
         readonly parameters: {
             readonly query?: never;
@@ -3359,8 +3840,8 @@ export interface operations {
                 readonly end_time?: string;
                 /** @description adds `series`, in steps of UTC */
                 readonly interval?: "hour" | "day";
-                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
-                readonly index?: "us" | "eu";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
             };
             readonly header?: never;
             readonly path: {
@@ -3410,11 +3891,396 @@ export interface operations {
             readonly 503: components["responses"]["503"];
         };
     };
+    readonly statisticsOfSensor: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description the steps, in local time of `timezone` */
+                readonly interval?: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+                /**
+                 * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
+                 * @example Africa/Lagos
+                 */
+                readonly timezone?: string;
+                /**
+                 * @description inclusive
+                 * @example 2026-01-31T00:00:00Z
+                 */
+                readonly start_time?: string;
+                /**
+                 * @description exclusive, and later than start_time
+                 * @example 2026-02-01T00:00:00Z
+                 */
+                readonly end_time?: string;
+                /**
+                 * @description names between commas; the basic five unless given
+                 * @example pm25,pm10
+                 */
+                readonly measurements?: string;
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description at most this many steps, 1 to 1000; a page ends earlier where its steps are long */
+                readonly limit?: number;
+                /** @description next_cursor of the page before, with the same other parameters */
+                readonly cursor?: string;
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv";
+            };
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description the id, or its short form such as NGR-LOS-017 if only one sensor has that number
+                 * @example NGR-LOS-IKJ-017
+                 */
+                readonly sensor_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description a page of steps */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly Link: components["headers"]["Link"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StatisticsPage"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
+    readonly statisticsOfArea: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description the steps, in local time of `timezone` */
+                readonly interval?: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+                /**
+                 * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
+                 * @example Africa/Lagos
+                 */
+                readonly timezone?: string;
+                /**
+                 * @description inclusive
+                 * @example 2026-01-31T00:00:00Z
+                 */
+                readonly start_time?: string;
+                /**
+                 * @description exclusive, and later than start_time
+                 * @example 2026-02-01T00:00:00Z
+                 */
+                readonly end_time?: string;
+                /**
+                 * @description names between commas; the basic five unless given
+                 * @example pm25,pm10
+                 */
+                readonly measurements?: string;
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description at most this many steps, 1 to 1000; a page ends earlier where its steps are long */
+                readonly limit?: number;
+                /** @description next_cursor of the page before, with the same other parameters */
+                readonly cursor?: string;
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv";
+            };
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description name, code or slug in any case, or the network’s name
+                 * @example Ikeja
+                 */
+                readonly area_name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description a page of steps */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly Link: components["headers"]["Link"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StatisticsPage"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
+    readonly statisticsOfNetwork: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description the steps, in local time of `timezone` */
+                readonly interval?: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+                /**
+                 * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
+                 * @example Africa/Lagos
+                 */
+                readonly timezone?: string;
+                /**
+                 * @description inclusive
+                 * @example 2026-01-31T00:00:00Z
+                 */
+                readonly start_time?: string;
+                /**
+                 * @description exclusive, and later than start_time
+                 * @example 2026-02-01T00:00:00Z
+                 */
+                readonly end_time?: string;
+                /**
+                 * @description names between commas; the basic five unless given
+                 * @example pm25,pm10
+                 */
+                readonly measurements?: string;
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description at most this many steps, 1 to 1000; a page ends earlier where its steps are long */
+                readonly limit?: number;
+                /** @description next_cursor of the page before, with the same other parameters */
+                readonly cursor?: string;
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv";
+                /**
+                 * @description west,south,east,north in degrees; an east above 180 spans the antimeridian; 400 if it misses the network and would not with latitude and longitude swapped
+                 * @example 3.3,6.4,3.5,6.7
+                 */
+                readonly bbox?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description a page of steps */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly Link: components["headers"]["Link"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StatisticsPage"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
+    readonly reportOfSensor: {
+        readonly parameters: {
+            readonly query: {
+                /**
+                 * @description of local days
+                 * @example 2025
+                 */
+                readonly year: number;
+                /**
+                 * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
+                 * @example Africa/Lagos
+                 */
+                readonly timezone?: string;
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv";
+            };
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description the id, or its short form such as NGR-LOS-017 if only one sensor has that number
+                 * @example NGR-LOS-IKJ-017
+                 */
+                readonly sensor_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description the report */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Report"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
+    readonly reportOfArea: {
+        readonly parameters: {
+            readonly query: {
+                /**
+                 * @description of local days
+                 * @example 2025
+                 */
+                readonly year: number;
+                /**
+                 * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
+                 * @example Africa/Lagos
+                 */
+                readonly timezone?: string;
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv";
+            };
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description name, code or slug in any case, or the network’s name
+                 * @example Ikeja
+                 */
+                readonly area_name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description the report */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Report"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
     readonly aqiScale: {
         readonly parameters: {
             readonly query?: {
-                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index */
-                readonly index?: "us" | "eu";
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
             };
             readonly header?: never;
             readonly path?: never;
@@ -4047,7 +4913,7 @@ export interface operations {
                 /** @description pending and dead accept only limit: deliveries that wait, soonest first, and those that were given up */
                 readonly state?: "tried" | "pending" | "dead";
                 /** @description only these */
-                readonly event?: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored";
+                readonly event?: "aqi.high" | "aqi.critical" | "sensor.offline" | "sensor.online" | "reading.new" | "reading.anchored" | "sensor.quality";
                 /** @description only these */
                 readonly outcome?: "delivered" | "retry" | "dead" | "disabled" | "cancelled";
                 /** @description only these */
@@ -4526,6 +5392,39 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": components["schemas"]["ReadingAnchoredPayload"];
+            };
+        };
+        readonly responses: {
+            /** @description it has arrived */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description it is tried again later; 410 disables the webhook */
+            readonly "4XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly receiveSensorQualityPayload: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                readonly "webhook-id": string;
+                readonly "webhook-timestamp": string;
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SensorQualityPayload"];
             };
         };
         readonly responses: {

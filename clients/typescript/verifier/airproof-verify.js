@@ -1246,7 +1246,7 @@ function madeBy({ sensor_id: sensor, device }, isMade) {
   }
   const key = `that the ${device.algorithm} key ${device.public_key}`
   return isMade
-    ? `${key} is that of sensor ${sensor}: the registry of the network names it`
+    ? `${key} is that of sensor ${sensor}: compare it with the keys that /v1/network/keys/${sensor} of the network's API lists, as you kept them`
     : `${key} signed it, and is that of sensor ${sensor}: the signature was not checked here`
 }
 

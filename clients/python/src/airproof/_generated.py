@@ -9,7 +9,7 @@ from ._call import AsyncCaller, AsyncPages, Call, Caller, Pages
 Time: TypeAlias = 'str | datetime'
 """ISO 8601, or a datetime; without an offset it is UTC."""
 
-AqiCategory: TypeAlias = "Literal['good', 'moderate', 'unhealthy_sensitive', 'unhealthy', 'very_unhealthy', 'hazardous', 'fair', 'poor', 'very_poor', 'extremely_poor']"
+AqiCategory: TypeAlias = "Literal['good', 'moderate', 'unhealthy_sensitive', 'unhealthy', 'very_unhealthy', 'hazardous', 'fair', 'poor', 'very_poor', 'extremely_poor', 'low', 'high', 'very_high', 'satisfactory', 'severe']"
 
 
 Pollutant: TypeAlias = "Literal['pm25', 'pm10']"
@@ -504,6 +504,8 @@ class VerificationLedger(TypedDict):
     tx_hash: str
     explorer_url: str
     chain_id: int | None
+    demonstration: bool | None
+    """the operator runs this chain, so it proves nothing about time"""
     contract: str | None
     block_number: int | None
     block_hash: str | None
@@ -685,6 +687,8 @@ class AqiScale(TypedDict):
     name: str
     revision: str
     """of the table: the day, or only the year"""
+    averaging_hours: int
+    """the index is defined for means over so many"""
     highest: int
     categories: list[AqiBand]
 
@@ -725,8 +729,30 @@ class Start(TypedDict):
     openapi: str
 
 
+class SensorKeys(TypedDict):
+    status: Literal['success']
+    sensor_id: str
+    signature: Literal['required', 'optional']
+    """required: what is not signed is refused"""
+    signature_since: str | None
+    """null: not required, or that was not kept"""
+    keys: list[SensorKeysKeys]
+    """oldest first; of more than eight, the one that ended first is left out"""
+
+
+SensorKeysKeys = TypedDict('SensorKeysKeys', {
+    'algorithm': "Literal['ed25519', 'p256']",
+    'public_key': "str",
+    'from': "str",
+    'until': "str | None",
+    'added_at': "str | None",
+})
+
+
 class Network(TypedDict):
     format: Literal['airproof.network.v1']
+    id: str
+    """random, made once: cursors of another network are refused"""
     name: str
     api: str
     """the address that all paths of this document are below"""
@@ -741,6 +767,8 @@ class Network(TypedDict):
     """whom those who use the data should name"""
     archive: str | None
     """where the data can be downloaded; null: nowhere"""
+    sensor_keys: str
+    """where the public keys of a sensor are, by its id"""
 
 
 class NetworkChain(TypedDict):
@@ -790,12 +818,201 @@ class NetworkContractsEnds(TypedDict):
 
 
 class NetworkVersions(TypedDict):
+    software: str
+    """of airproof, as the API runs it"""
     api: list[str]
     leaf: list[int]
     header: list[int]
     bundle: list[str]
     format_level: int
     """in which formats its processes write"""
+
+
+class StatisticsPage(TypedDict):
+    status: Literal['success']
+    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
+    timezone: str
+    period: StatisticsPagePeriod
+    index: str
+    basis: Literal['readings', 'hourly_means']
+    """what the quantiles are of; n, mean, sd, min and max are always of the readings"""
+    count: int
+    next_cursor: str | None
+    """null: this is the last page"""
+    statistics: list[StatisticsStep]
+    sensor_id: NotRequired[str]
+    area: NotRequired[StatisticsPageArea]
+    bbox: NotRequired[str]
+    sensors: NotRequired[int]
+    """how many are in the box now"""
+
+
+class StatisticsPagePeriod(TypedDict):
+    start_time: str
+    """ISO 8601, UTC, with milliseconds"""
+    end_time: str
+    """ISO 8601, UTC, with milliseconds"""
+
+
+class StatisticsPageArea(TypedDict):
+    name: str
+    code: str | None
+
+
+class StatisticsStep(TypedDict):
+    coverage: StatisticsStepCoverage
+    valid: bool
+    """75 % of the readings that the whole step should have are there"""
+    aqi: StatisticsStepAqi
+    measurements: StatisticsStepMeasurements
+    """those that were asked for"""
+    start_time: NotRequired[str]
+    """ISO 8601, UTC, with milliseconds"""
+    end_time: NotRequired[str]
+    """ISO 8601, UTC, with milliseconds"""
+    local_start: NotRequired[str]
+    """start_time with the offset of the zone"""
+    hour: NotRequired[int]
+    """of the day, 0 to 23; with interval=hour_of_day"""
+    weekday: NotRequired[str]
+    """monday to sunday; with interval=weekday"""
+
+
+class StatisticsStepCoverage(TypedDict):
+    expected: int
+    observed: int
+    percent: float | None
+
+
+class StatisticsStepAqi(TypedDict):
+    n: int | None
+    mean: float | None
+    sd: float | None
+    """of a sample (n − 1); null below two values"""
+    min: float | None
+    q02: float | None
+    q25: float | None
+    median: float | None
+    q75: float | None
+    q98: float | None
+    max: float | None
+    category: AqiCategory | None
+    dominant_pollutant: str | None
+
+
+class StatisticsStepMeasurements(TypedDict):
+    """those that were asked for"""
+    pm25: NotRequired[StepMeasurement]
+    pm10: NotRequired[StepMeasurement]
+    co2: NotRequired[StepMeasurement]
+    temperature: NotRequired[StepMeasurement]
+    humidity: NotRequired[StepMeasurement]
+    pm1: NotRequired[StepMeasurement]
+    pm4: NotRequired[StepMeasurement]
+    pressure: NotRequired[StepMeasurement]
+    no2: NotRequired[StepMeasurement]
+    o3: NotRequired[StepMeasurement]
+    co: NotRequired[StepMeasurement]
+    so2: NotRequired[StepMeasurement]
+    voc_index: NotRequired[StepMeasurement]
+    nox_index: NotRequired[StepMeasurement]
+    tvoc: NotRequired[StepMeasurement]
+    noise: NotRequired[StepMeasurement]
+
+
+class Report(TypedDict):
+    status: Literal['success']
+    year: int
+    timezone: str
+    period: ReportPeriod
+    days: ReportDays
+    coverage: ReportCoverage
+    pm25: PollutantReport
+    pm10: PollutantReport
+    index: ReportIndex
+    sensor_id: NotRequired[str]
+    area: NotRequired[ReportArea]
+
+
+class ReportPeriod(TypedDict):
+    start_time: str
+    """ISO 8601, UTC, with milliseconds"""
+    end_time: str
+    """ISO 8601, UTC, with milliseconds"""
+
+
+class ReportDays(TypedDict):
+    in_year: int
+    over: int
+    """that are over and should have readings"""
+
+
+class ReportCoverage(TypedDict):
+    expected: int
+    observed: int
+    percent: float | None
+
+
+class ReportIndex(TypedDict):
+    name: str
+    title: str
+    averaging_hours: int
+    valid_days: int
+    categories: list[ReportIndexCategories]
+
+
+class ReportIndexCategories(TypedDict):
+    category: AqiCategory
+    days: int
+
+
+class ReportArea(TypedDict):
+    name: str
+    code: str | None
+
+
+class PollutantReport(TypedDict):
+    unit: str
+    valid_days: int
+    completeness_percent: float | None
+    """valid days of those that are over"""
+    valid: bool
+    """75 % of the days are valid"""
+    annual_mean: float | None
+    """of the valid days"""
+    p99_of_days: float | None
+    highest_day: float | None
+    who_24_hours: list[PollutantReportWho_24Hours]
+    who_year: list[PollutantReportWhoYear]
+
+
+class PollutantReportWho_24Hours(TypedDict):
+    level: Literal['it_1', 'it_2', 'it_3', 'it_4', 'guideline']
+    limit: float
+    days_over: int
+
+
+class PollutantReportWhoYear(TypedDict):
+    level: Literal['it_1', 'it_2', 'it_3', 'it_4', 'guideline']
+    limit: float
+    met: bool | None
+
+
+class StepMeasurement(TypedDict):
+    n: int
+    mean: float | None
+    sd: float | None
+    """of a sample (n − 1); null below two values"""
+    min: float | None
+    q02: float | None
+    q25: float | None
+    median: float | None
+    q75: float | None
+    q98: float | None
+    max: float | None
+    unit: str
+    valid: bool
+    """75 % of the readings that the whole step should have are there"""
 
 
 class Usage(TypedDict):
@@ -897,7 +1114,7 @@ class Webhook(TypedDict):
     id: str
     url: str
     description: str | None
-    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']]
+    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']]
     filters: WebhookFilters
     active: bool
     """false: events are not queued for it"""
@@ -920,6 +1137,8 @@ class WebhookFilters(TypedDict):
     area: NotRequired[str]
     """name or slug, any case"""
     aqi_threshold: NotRequired[float]
+    min_quality: NotRequired[Literal['good', 'suspect', 'fail']]
+    """events about a reading only if it is at least so good"""
 
 
 class WebhookDisabled(TypedDict):
@@ -949,7 +1168,7 @@ class CreatedWebhookWebhook(TypedDict):
     id: str
     url: str
     description: str | None
-    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']]
+    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']]
     filters: CreatedWebhookWebhookFilters
     active: bool
     """false: events are not queued for it"""
@@ -976,6 +1195,8 @@ class CreatedWebhookWebhookFilters(TypedDict):
     area: NotRequired[str]
     """name or slug, any case"""
     aqi_threshold: NotRequired[float]
+    min_quality: NotRequired[Literal['good', 'suspect', 'fail']]
+    """events about a reading only if it is at least so good"""
 
 
 class CreatedWebhookWebhookDisabled(TypedDict):
@@ -994,7 +1215,7 @@ class WebhookWithSecretWebhook(TypedDict):
     id: str
     url: str
     description: str | None
-    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']]
+    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']]
     filters: WebhookWithSecretWebhookFilters
     active: bool
     """false: events are not queued for it"""
@@ -1019,6 +1240,8 @@ class WebhookWithSecretWebhookFilters(TypedDict):
     area: NotRequired[str]
     """name or slug, any case"""
     aqi_threshold: NotRequired[float]
+    min_quality: NotRequired[Literal['good', 'suspect', 'fail']]
+    """events about a reading only if it is at least so good"""
 
 
 class WebhookWithSecretWebhookDisabled(TypedDict):
@@ -1094,7 +1317,7 @@ class TriedDelivery(TypedDict):
     id: str
     key: str
     """names the event and webhook of the delivery: an alternative to its id"""
-    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']
+    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']
     attempt: int
     trigger: Literal['event', 'replay', 'recover', 'test']
     at: str
@@ -1113,7 +1336,7 @@ class WaitingDelivery(TypedDict):
     """null: its event is not stored any more"""
     key: str
     """names the event and webhook of the delivery: an alternative to its id"""
-    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']
+    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']
     trigger: Literal['event', 'replay', 'recover', 'test']
     state: Literal['pending', 'in_flight', 'dead']
     attempts: int
@@ -1143,7 +1366,7 @@ class OneDeliveryDelivery(TypedDict):
     id: str | None
     key: str
     """names the event and webhook of the delivery: an alternative to its id"""
-    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']
+    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']
     state: Literal['pending', 'in_flight', 'delivered', 'dead', 'disabled', 'cancelled']
     due_at: str | None
     """ISO 8601, UTC, with milliseconds"""
@@ -1170,7 +1393,7 @@ class QueuedRecovery(TypedDict):
 class NewWebhook(TypedDict):
     url: str
     description: NotRequired[str]
-    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']]
+    events: list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']]
     filters: NotRequired[NewWebhookFilters]
 
 
@@ -1180,12 +1403,14 @@ class NewWebhookFilters(TypedDict):
     area: NotRequired[str]
     """name or slug, any case"""
     aqi_threshold: NotRequired[float]
+    min_quality: NotRequired[Literal['good', 'suspect', 'fail']]
+    """events about a reading only if it is at least so good"""
 
 
 class WebhookPatch(TypedDict):
     url: NotRequired[str]
     description: NotRequired[str | None]
-    events: NotRequired[list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']]]
+    events: NotRequired[list[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']]]
     filters: NotRequired[WebhookPatchFilters | None]
     active: NotRequired[bool]
 
@@ -1196,6 +1421,8 @@ class WebhookPatchFilters(TypedDict):
     area: NotRequired[str | None]
     """name or slug, any case"""
     aqi_threshold: NotRequired[float | None]
+    min_quality: NotRequired[Literal['good', 'suspect', 'fail', None]]
+    """events about a reading only if it is at least so good"""
 
 
 class Rotation(TypedDict):
@@ -1203,7 +1430,7 @@ class Rotation(TypedDict):
 
 
 class TestRequest(TypedDict):
-    event: NotRequired[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']]
+    event: NotRequired[Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']]
 
 
 class Recovery(TypedDict):
@@ -1409,6 +1636,49 @@ class ReadingAnchoredPayloadData(TypedDict):
     """page and bundle that prove it, for everyone"""
 
 
+class SensorQualityPayload(TypedDict):
+    event: Literal['sensor.quality']
+    timestamp: str
+    """ISO 8601, UTC"""
+    data: SensorQualityPayloadData
+
+
+class SensorQualityPayloadData(TypedDict):
+    sensor_id: str
+    """canonical id of the sensor"""
+    location: str
+    """address of the sensor"""
+    quality_level: Literal['good', 'suspect', 'fail']
+    """of the sensor from this reading on"""
+    previous_level: Literal['good', 'suspect', 'fail']
+    quality: list[str]
+    """flags about the values"""
+    reading_timestamp: str
+    """ISO 8601, UTC"""
+    measurements: SensorQualityPayloadDataMeasurements
+    hash: str
+    """leaf"""
+
+
+class SensorQualityPayloadDataMeasurements(TypedDict):
+    pm25: float | None
+    pm10: float | None
+    co2: float | None
+    temperature: float | None
+    humidity: float | None
+    pm1: NotRequired[float | None]
+    pm4: NotRequired[float | None]
+    pressure: NotRequired[float | None]
+    no2: NotRequired[float | None]
+    o3: NotRequired[float | None]
+    co: NotRequired[float | None]
+    so2: NotRequired[float | None]
+    voc_index: NotRequired[float | None]
+    nox_index: NotRequired[float | None]
+    tvoc: NotRequired[float | None]
+    noise: NotRequired[float | None]
+
+
 class Error(TypedDict):
     status: Literal['error']
     error: ErrorError
@@ -1484,8 +1754,8 @@ class SensorsQuery(TypedDict, total=False):
     """lat,lon in degrees; needs radius, but not with include=latest, which then sorts by distance"""
     radius: float
     """metres around near, which is required; at most 200000"""
-    index: Literal['us', 'eu']
-    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
     include: Literal['latest']
     """adds the latest reading of each"""
     ids: str
@@ -1506,13 +1776,13 @@ class ListSensorsQuery(SensorsQuery, total=False):
 
 
 class ShowSensorQuery(TypedDict, total=False):
-    index: Literal['us', 'eu']
-    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
 class SensorStatusQuery(TypedDict, total=False):
-    index: Literal['us', 'eu']
-    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
 class ReadingsQuery(TypedDict, total=False):
@@ -1522,8 +1792,8 @@ class ReadingsQuery(TypedDict, total=False):
     """inclusive"""
     end_time: Time
     """exclusive, and later than start_time"""
-    index: Literal['us', 'eu']
-    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
     order: Literal['desc', 'asc']
     """by time: newest first, or oldest first; a cursor goes on in its own order only"""
     quality: Literal['good', 'suspect', 'all']
@@ -1550,8 +1820,8 @@ class ListChangesQuery(TypedDict, total=False):
     """name, code or slug of an area in any case, or the network’s name; 404 if there is no such area; of a reading it is the area where its sensor was then"""
     shape: Literal['flat', 'nested']
     """only the fields of that shape; not with CSV"""
-    index: Literal['us', 'eu']
-    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
 class VerifyReadingQuery(TypedDict, total=False):
@@ -1578,13 +1848,99 @@ class ShowAreaQuery(TypedDict, total=False):
     """exclusive, and later than start_time"""
     interval: Literal['hour', 'day']
     """adds `series`, in steps of UTC"""
-    index: Literal['us', 'eu']
-    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+
+
+class StatisticsOfSensorQuery(TypedDict, total=False):
+    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
+    """the steps, in local time of `timezone`"""
+    timezone: str
+    """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
+    start_time: Time
+    """inclusive"""
+    end_time: Time
+    """exclusive, and later than start_time"""
+    measurements: str
+    """names between commas; the basic five unless given"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+
+
+class StatisticsOfSensorQuery(StatisticsOfSensorQuery, total=False):
+    limit: int
+    """at most this many steps, 1 to 1000; a page ends earlier where its steps are long"""
+    cursor: str
+    """next_cursor of the page before, with the same other parameters"""
+
+
+class StatisticsOfAreaQuery(TypedDict, total=False):
+    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
+    """the steps, in local time of `timezone`"""
+    timezone: str
+    """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
+    start_time: Time
+    """inclusive"""
+    end_time: Time
+    """exclusive, and later than start_time"""
+    measurements: str
+    """names between commas; the basic five unless given"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+
+
+class StatisticsOfAreaQuery(StatisticsOfAreaQuery, total=False):
+    limit: int
+    """at most this many steps, 1 to 1000; a page ends earlier where its steps are long"""
+    cursor: str
+    """next_cursor of the page before, with the same other parameters"""
+
+
+class StatisticsOfNetworkQuery(TypedDict, total=False):
+    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
+    """the steps, in local time of `timezone`"""
+    timezone: str
+    """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
+    start_time: Time
+    """inclusive"""
+    end_time: Time
+    """exclusive, and later than start_time"""
+    measurements: str
+    """names between commas; the basic five unless given"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+    bbox: str
+    """west,south,east,north in degrees; an east above 180 spans the antimeridian; 400 if it misses the network and would not with latitude and longitude swapped"""
+
+
+class StatisticsOfNetworkQuery(StatisticsOfNetworkQuery, total=False):
+    limit: int
+    """at most this many steps, 1 to 1000; a page ends earlier where its steps are long"""
+    cursor: str
+    """next_cursor of the page before, with the same other parameters"""
+
+
+class ReportOfSensorQuery(TypedDict, total=False):
+    year: Required[int]
+    """of local days"""
+    timezone: str
+    """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+
+
+class ReportOfAreaQuery(TypedDict, total=False):
+    year: Required[int]
+    """of local days"""
+    timezone: str
+    """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
 class AqiScaleQuery(TypedDict, total=False):
-    index: Literal['us', 'eu']
-    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
 class CreateWebhookQuery(TypedDict, total=False):
@@ -1595,7 +1951,7 @@ class CreateWebhookQuery(TypedDict, total=False):
 class DeliveriesQuery(TypedDict, total=False):
     state: Literal['tried', 'pending', 'dead']
     """pending and dead accept only limit: deliveries that wait, soonest first, and those that were given up"""
-    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored']
+    event: Literal['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new', 'reading.anchored', 'sensor.quality']
     """only these"""
     outcome: Literal['delivered', 'retry', 'dead', 'disabled', 'cancelled']
     """only these"""
@@ -1633,6 +1989,8 @@ TIMES = frozenset({
     'last_updated',
     'start_time',
     'end_time',
+    'signature_since',
+    'added_at',
     'reset',
     'last_used_at',
     'expires_at',
@@ -1725,6 +2083,12 @@ class Operations(Caller):
         The same as /v1/network."""
         return self._do(Call('GET', '/.well-known/airproof.json', ()))
 
+    def sensor_keys(self, sensor_id: str) -> SensorKeys:
+        """The public keys with which a sensor signs, and since when each is known
+
+        Keep it: the key in the proof of a signed reading is that of the sensor if it is in this list for the time of the reading."""
+        return self._do(Call('GET', '/v1/network/keys/{}', (sensor_id,)))
+
     def list_areas(self) -> Areas:
         """The areas of the network
 
@@ -1736,6 +2100,48 @@ class Operations(Caller):
 
         A period of at most 1,830 days, of at most 93 with interval=hour."""
         return self._do(Call('GET', '/v1/areas/{}', (area_name,), query))
+
+    def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> StatisticsPage:
+        """Statistics of a sensor by hour, day, month, year, hour of day or weekday
+
+        n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
+        return self._do(Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query))
+
+    def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> Pages[StatisticsStep]:
+        """All pages of `statistics_of_sensor`, one item after the other."""
+        return Pages(self, Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query), 'statistics')
+
+    def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> StatisticsPage:
+        """Statistics of an area by hour, day, month, year, hour of day or weekday
+
+        n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
+        return self._do(Call('GET', '/v1/areas/{}/statistics', (area_name,), query))
+
+    def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> Pages[StatisticsStep]:
+        """All pages of `statistics_of_area`, one item after the other."""
+        return Pages(self, Call('GET', '/v1/areas/{}/statistics', (area_name,), query), 'statistics')
+
+    def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> StatisticsPage:
+        """Statistics of the network, or of the sensors in a box by hour, day, month, year, hour of day or weekday
+
+        n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
+        return self._do(Call('GET', '/v1/statistics', (), query))
+
+    def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> Pages[StatisticsStep]:
+        """All pages of `statistics_of_network`, one item after the other."""
+        return Pages(self, Call('GET', '/v1/statistics', (), query), 'statistics')
+
+    def report_of_sensor(self, sensor_id: str, **query: Unpack[ReportOfSensorQuery]) -> Report:
+        """A year of a sensor against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return self._do(Call('GET', '/v1/sensors/{}/report', (sensor_id,), query))
+
+    def report_of_area(self, area_name: str, **query: Unpack[ReportOfAreaQuery]) -> Report:
+        """A year of an area against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return self._do(Call('GET', '/v1/areas/{}/report', (area_name,), query))
 
     def aqi_scale(self, **query: Unpack[AqiScaleQuery]) -> AqiScale:
         """The table that an index is made with
@@ -1921,6 +2327,12 @@ class AsyncOperations(AsyncCaller):
         The same as /v1/network."""
         return await self._do(Call('GET', '/.well-known/airproof.json', ()))
 
+    async def sensor_keys(self, sensor_id: str) -> SensorKeys:
+        """The public keys with which a sensor signs, and since when each is known
+
+        Keep it: the key in the proof of a signed reading is that of the sensor if it is in this list for the time of the reading."""
+        return await self._do(Call('GET', '/v1/network/keys/{}', (sensor_id,)))
+
     async def list_areas(self) -> Areas:
         """The areas of the network
 
@@ -1932,6 +2344,48 @@ class AsyncOperations(AsyncCaller):
 
         A period of at most 1,830 days, of at most 93 with interval=hour."""
         return await self._do(Call('GET', '/v1/areas/{}', (area_name,), query))
+
+    async def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> StatisticsPage:
+        """Statistics of a sensor by hour, day, month, year, hour of day or weekday
+
+        n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
+        return await self._do(Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query))
+
+    def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> AsyncPages[StatisticsStep]:
+        """All pages of `statistics_of_sensor`, one item after the other."""
+        return AsyncPages(self, Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query), 'statistics')
+
+    async def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> StatisticsPage:
+        """Statistics of an area by hour, day, month, year, hour of day or weekday
+
+        n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
+        return await self._do(Call('GET', '/v1/areas/{}/statistics', (area_name,), query))
+
+    def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> AsyncPages[StatisticsStep]:
+        """All pages of `statistics_of_area`, one item after the other."""
+        return AsyncPages(self, Call('GET', '/v1/areas/{}/statistics', (area_name,), query), 'statistics')
+
+    async def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> StatisticsPage:
+        """Statistics of the network, or of the sensors in a box by hour, day, month, year, hour of day or weekday
+
+        n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
+        return await self._do(Call('GET', '/v1/statistics', (), query))
+
+    def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> AsyncPages[StatisticsStep]:
+        """All pages of `statistics_of_network`, one item after the other."""
+        return AsyncPages(self, Call('GET', '/v1/statistics', (), query), 'statistics')
+
+    async def report_of_sensor(self, sensor_id: str, **query: Unpack[ReportOfSensorQuery]) -> Report:
+        """A year of a sensor against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return await self._do(Call('GET', '/v1/sensors/{}/report', (sensor_id,), query))
+
+    async def report_of_area(self, area_name: str, **query: Unpack[ReportOfAreaQuery]) -> Report:
+        """A year of an area against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return await self._do(Call('GET', '/v1/areas/{}/report', (area_name,), query))
 
     async def aqi_scale(self, **query: Unpack[AqiScaleQuery]) -> AqiScale:
         """The table that an index is made with

@@ -1078,7 +1078,8 @@ def in_words(bundle, chain_id, contract, block_hash, network):
             yield 'on trust: the sensor sent it: it is not signed, so the operator could have made it up'
         else:
             yield (f'on trust: the {signed["algorithm"]} key {signed["public_key"]} is that of sensor '
-                   f'{reading["sensor_id"]}: the registry of the network names it')
+                   f'{reading["sensor_id"]}: compare it with the keys that /v1/network/keys/{reading["sensor_id"]} of the '
+                   'network\'s API lists, as you kept them')
             if any(quantity >= len(LEAF_VERSIONS[2]) for quantity, _ in reading['values']):
                 yield 'on trust: the values without a name are those that were signed: get a newer verifier'
             names = [line.split('=')[0] for line in signed['text'].split('\n')[3:]]
