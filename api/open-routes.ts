@@ -36,6 +36,7 @@ import { listReadings } from './readings/list-readings.ts'
 import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
 import { showSensor } from './sensors/show-sensor.ts'
+import { reportRoutes } from './statistics/report.ts'
 import { statisticsRoutes } from './statistics/statistics.ts'
 import { createStreamHub, type StreamHub } from './stream/hub.ts'
 import { streamEvents } from './stream/stream.ts'
@@ -86,6 +87,8 @@ export async function openRoutes(
   )
   const { corrections } = settings
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
+  const keeps = { accounts: keep(), visitors: keep() }
+  const statistics = { board, rules, directory, progress, keeps, queryStore, nowMs }
   const routes = documented([
     listSensors({ board, rules, directory, nowMs }),
     showSensor({ board, rules, nowMs }),
@@ -102,15 +105,8 @@ export async function openRoutes(
       queryStore,
       nowMs,
     }),
-    ...statisticsRoutes({
-      board,
-      rules,
-      directory,
-      progress,
-      keeps: { accounts: keep(), visitors: keep() },
-      queryStore,
-      nowMs,
-    }),
+    ...statisticsRoutes(statistics),
+    ...reportRoutes(statistics),
     ...(await proofRoutes({
       nc,
       keccak,

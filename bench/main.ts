@@ -19,6 +19,7 @@ const benches: Readonly<Record<string, string>> = {
   fair: 'what an account waits for its history while visitors and others attack the store',
   quota: 'requests charged: CPU each, a second through NATS, beside a write for each',
   changes: 'a copy of the network: readings a second a core, from memory and from the log',
+  statistics: 'a year of local days of a sensor and of an area, beside readings; bytes per hour',
   stream: '200 listeners of 100 readings a second: CPU, delay',
   archive: 'a day of 1.44 million readings into the archive, beside CSV with gzip',
   archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',

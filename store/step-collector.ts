@@ -29,6 +29,8 @@ export type StepCollector = {
   readonly finish: () => StepStats[]
 }
 
+type Step = { readings: number; readonly columns: readonly Column[] }
+
 type Column = {
   n: number
   sum: number
@@ -43,13 +45,16 @@ type Column = {
 
 /** @param isWhole a step is one part, whose quantiles are the step's */
 export function stepCollector(fields: readonly StatField[], isWhole: boolean): StepCollector {
-  const steps = new Map<number, { readings: number; readonly columns: readonly Column[] }>()
-  const stepAt = (step: number) => {
-    const known = steps.get(step)
-    if (known !== undefined) return known
-    const made = { readings: 0, columns: fields.map(newColumn) }
-    steps.set(step, made)
-    return made
+  const steps = new Map<number, Step>()
+  let last = -1
+  let current: Step = { readings: 0, columns: [] }
+  const stepAt = (step: number): Step => {
+    // parts of one step come in runs
+    if (step === last) return current
+    last = step
+    current = steps.get(step) ?? { readings: 0, columns: fields.map(newColumn) }
+    steps.set(step, current)
+    return current
   }
   const perUnit = fields.map(stepsPerUnit)
   const addSums: StepCollector['addSums'] = (step, field, n, sum, sd, min, max) => {

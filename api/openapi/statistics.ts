@@ -1,5 +1,7 @@
 /** Statistics and reports. */
+
 import { quantityNames } from '../../core/air/quantities.ts'
+import { whoLevels } from '../../core/air/who-2021.ts'
 import { intervals } from '../http/intervals.ts'
 import {
   arrayOf,
@@ -9,6 +11,7 @@ import {
   integerOrNull,
   json,
   nullable,
+  number,
   numberOrNull,
   object,
   oneOf,
@@ -114,7 +117,41 @@ export function statisticsPaths(parts: Parts) {
         responses,
       },
     },
+    '/v1/sensors/{sensor_id}/report': {
+      get: {
+        operationId: 'reportOfSensor',
+        tags: ['statistics'],
+        summary: 'A year of a sensor against WHO’s guidelines of 2021',
+        description: reportDescription,
+        parameters: [sensorInPath, ...reportParameters, parts.indexInQuery, formatInQuery],
+        responses: reportResponses,
+      },
+    },
+    '/v1/areas/{area_name}/report': {
+      get: {
+        operationId: 'reportOfArea',
+        tags: ['statistics'],
+        summary: 'A year of an area against WHO’s guidelines of 2021',
+        description: reportDescription,
+        parameters: [areaInPath, ...reportParameters, parts.indexInQuery, formatInQuery],
+        responses: reportResponses,
+      },
+    },
   } as const
+}
+
+const reportDescription =
+  'Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there.'
+const reportParameters = [
+  query('year', { type: 'integer', minimum: 1970, maximum: 2200 }, 'of local days', {
+    required: true,
+    example: 2025,
+  }),
+  zone,
+]
+const reportResponses = {
+  ...read('the report', { ...json(ref('Report')), ...csv }),
+  ...failures(404),
 }
 
 const numbers = {
@@ -128,6 +165,8 @@ const numbers = {
   q98: numberOrNull,
   max: numberOrNull,
 } as const
+
+const whoLevel = oneOf(whoLevels)
 
 const valid = {
   ...yes,
@@ -182,5 +221,41 @@ export const statisticsSchemas = {
       weekday: { ...text, description: 'monday to sunday; with interval=weekday' },
     },
   ),
+  Report: object(
+    {
+      status: success,
+      year: integer,
+      timezone: text,
+      period: object({ start_time: time, end_time: time }),
+      days: object({
+        in_year: integer,
+        over: { ...integer, description: 'that are over and should have readings' },
+      }),
+      coverage: object({ expected: integer, observed: integer, percent: numberOrNull }),
+      pm25: ref('PollutantReport'),
+      pm10: ref('PollutantReport'),
+      index: object({
+        name: text,
+        title: text,
+        averaging_hours: integer,
+        valid_days: integer,
+        categories: arrayOf(object({ category: ref('AqiCategory'), days: integer })),
+      }),
+    },
+    { sensor_id: text, area: object({ name: text, code: textOrNull }) },
+  ),
+  PollutantReport: object({
+    unit: text,
+    valid_days: integer,
+    completeness_percent: { ...numberOrNull, description: 'valid days of those that are over' },
+    valid: { ...yes, description: '75 % of the days are valid' },
+    annual_mean: { ...numberOrNull, description: 'of the valid days' },
+    p99_of_days: numberOrNull,
+    highest_day: numberOrNull,
+    who_24_hours: arrayOf(object({ level: whoLevel, limit: number, days_over: integer })),
+    who_year: arrayOf(
+      object({ level: whoLevel, limit: number, met: { type: ['boolean', 'null'] } as const }),
+    ),
+  }),
   StepMeasurement: object({ n: integer, ...numbers, unit: text, valid }),
 } as const

@@ -2,7 +2,7 @@
 
 import { formatIsoMs } from '../../core/iso-time.ts'
 import type { TimeZone } from '../../core/local-time.ts'
-import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import { dayMs, floorTo, futureToleranceMs, hourMs } from '../../core/time.ts'
 import type { RollupProgress } from '../../operate/rollup-progress.ts'
 import type { Cache } from '../../runtime/cache.ts'
 import type { StatField, StatQuery, StepStats, Store } from '../../store/store.ts'
@@ -28,6 +28,9 @@ type Wanted = {
   readonly target: Target
   readonly interval: Interval
   readonly zone: TimeZone
+  /** Of all pages: every one of them is made in the same way. */
+  readonly whole: Period
+  /** From this page on. */
   readonly period: Period
   readonly limit: number
   readonly fields: readonly StatField[]
@@ -56,17 +59,19 @@ export async function askStore(
   asker: Asker,
   wanted: Wanted,
 ): Promise<Found> {
-  const { target, interval, zone, period, limit, fields, expected } = wanted
+  const { target, interval, zone, whole, period, limit, fields, expected } = wanted
   const who = asker.isVisitor ? 'visitor' : 'account'
   if (isGathered(interval)) checkGathered(period)
-  const readings = expected(period.fromMs, period.toMs)
+  const readings = expected(whole.fromMs, whole.toMs)
   const isFew = !asker.isVisitor && readings <= mostReadings
   const sources = Math.max(1, target.sources)
   const gridOf = (longestMs: number): Grid => stepGrid({ interval, zone, period, limit, longestMs })
   let grid = gridOf((pageHours[who] / sources) * hourMs)
+  if (grid.steps.length === 0)
+    return { grid, basis: basisOf('readings', interval, sources), steps: [] }
   const from = sourceOf(grid, { interval, zone, isFew })
   if (from === 'readings' && !isFew)
-    grid = gridOf(Math.max(hourMs, ((period.toMs - period.fromMs) * pageReadings) / readings))
+    grid = gridOf(Math.max(hourMs, ((whole.toMs - whole.fromMs) * pageReadings) / readings))
   const page = { fromMs: grid.edges[0] ?? period.fromMs, toMs: grid.edges.at(-1) ?? period.toMs }
   checkHours(interval, hoursIn(page) * sources, mostHours[who])
   const query: StatQuery = {
@@ -94,6 +99,30 @@ export async function askStore(
     keep(key, (gone) => read(reader, gone), signal)
   const steps = keep.ready<readonly StepStats[]>(key) ?? (await store.queryStore(asker, shared))
   return { grid, basis, steps }
+}
+
+/**
+ * The part of a period in which there can be readings, so that no page is of years before the first or
+ * after the present. Before its sensors were set up there is only what an operator replayed.
+ * @throws ApiError 503
+ */
+export async function measuredPart(
+  { queryStore, nowMs }: StatisticsStore,
+  asker: Asker,
+  { sensors, of }: Target,
+  period: Period,
+): Promise<Period> {
+  const toMs = Math.min(period.toMs, nowMs() + futureToleranceMs)
+  const begun = sensors.reduce((ms, { sites: [site] }) => Math.min(ms, site.fromMs), toMs)
+  if (period.fromMs >= begun) return { fromMs: period.fromMs, toMs }
+  const [oldest] = await queryStore(asker, (store, signal) => {
+    const { range, rangeAll } = store.within(signal)
+    const [only, ...others] = 'sensors' in of ? of.sensors : []
+    return only === undefined || others.length > 0
+      ? rangeAll(period.fromMs, begun, 1, undefined, 'asc')
+      : range(only, period.fromMs, begun, 1, 'asc')
+  })
+  return { fromMs: oldest?.timeMs ?? begun, toMs }
 }
 
 /** @throws ApiError 400 */

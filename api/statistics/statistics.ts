@@ -2,6 +2,7 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { startOfStep } from '../../core/local-time.ts'
 import { floorTo } from '../../core/time.ts'
 import { keptMs } from '../areas/areas.ts'
 import { type Answer, jsonType, type Request, type Route } from '../http/answer.ts'
@@ -10,9 +11,15 @@ import { nextLink } from '../http/next-link.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { readingTypes } from '../readings/reading-formats.ts'
-import { askStore, type StatisticsStore } from './ask-store.ts'
+import { askStore, measuredPart, type StatisticsStore } from './ask-store.ts'
 import { expectedCount } from './expected-count.ts'
-import { readStatistics, statisticsCursor, statisticsParams, tableType } from './read-request.ts'
+import {
+  readStatistics,
+  statisticsCursor,
+  statisticsParams,
+  stepOf,
+  tableType,
+} from './read-request.ts'
 import { fieldsFor, stepsCsv, stepsJson } from './statistics-json.ts'
 import { areaTarget, networkTarget, sensorTarget, type Target } from './targets.ts'
 
@@ -69,12 +76,16 @@ async function statisticsOf(
   const { interval, zone, measurements, index, limit, fromCursorMs } = wanted
   const expected = expectedCount(target.sensors, target.area)
   const { fromMs, toMs } = wanted.period
-  const period = { fromMs: fromCursorMs ?? fromMs, toMs }
+  const part = await measuredPart(options, asker, target, wanted.period)
+  const beginMs = part.fromMs > fromMs ? startOfStep(part.fromMs, stepOf[interval], zone) : fromMs
+  const whole = { fromMs: Math.max(fromMs, beginMs), toMs: part.toMs }
+  const period = { ...whole, fromMs: fromCursorMs ?? whole.fromMs }
   const fields = fieldsFor(measurements)
   const found = await askStore(options, asker, {
     target,
     interval,
     zone,
+    whole,
     period,
     limit,
     fields,

@@ -33,6 +33,7 @@ type Wanted = {
 }
 
 export function stepGrid({ interval, zone, period, limit, longestMs }: Wanted): Grid {
+  if (period.fromMs >= period.toMs) return noSteps
   if (isGathered(interval)) return gathered(interval, zone, period)
   const starts = stepStarts(period, stepOf[interval], zone, limit + 1)
   const inTime = starts.findIndex(
@@ -45,6 +46,8 @@ export function stepGrid({ interval, zone, period, limit, longestMs }: Wanted): 
   const numbers = shown.map((_, at) => at)
   return { edges: [...shown, nextMs ?? period.toMs], steps: numbers, numbers, nextMs }
 }
+
+const noSteps: Grid = { edges: [], steps: [], numbers: [], nextMs: undefined }
 
 function gathered(interval: Interval, zone: TimeZone, period: Period): Grid {
   const starts = stepStarts(period, stepOf[interval], zone, Infinity)

@@ -6,7 +6,7 @@ import { InfluxDB } from '@influxdata/influxdb-client'
 import { afterAll, describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { flags } from '../../core/air/quality.ts'
-import { hourMs } from '../../core/time.ts'
+import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { rollupBucketOf } from '../../store/influx/influx.ts'
 import { influxQuery } from '../../store/influx/query.ts'
 import { openSqliteFile } from '../../store/sqlite/file.ts'
@@ -50,6 +50,13 @@ async function fill(store: Store): Promise<void> {
   for (const area of ['Ikeja', wholeNetwork]) {
     await store.writeAreaHours(await store.computeBuckets(area, span.from, span.to, 'hour'))
   }
+  const day = Array.from({ length: 280 }, (_, at) =>
+    reading({ sensor: sensorId(17), timeMs: span.from - dayMs + at * 5 * minuteMs, seq: 9 + at }),
+  )
+  await store.writeBatch(day)
+  const from = span.from - dayMs
+  await store.writeSensorHours(await store.computeSensors([sensorId(17)], from, span.to, 'hour'))
+  await store.writeSensorDays(await store.computeSensors([sensorId(17)], from, span.to, 'day'))
 }
 
 describe('the page for analysts', () => {
@@ -70,7 +77,7 @@ describe('the page for analysts', () => {
       using db = new DatabaseSync(file, { readOnly: true })
       db.exec(statement.replace('copy.sqlite', copy))
       using copied = openSqliteFile(copy, true)
-      expect(copied.all('select * from readings')).toHaveLength(4)
+      expect(copied.all('select * from readings')).toHaveLength(284)
     } finally {
       rmSync(folder, { recursive: true })
     }

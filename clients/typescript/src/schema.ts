@@ -364,6 +364,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sensors/{sensor_id}/report": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * A year of a sensor against WHO’s guidelines of 2021
+         * @description Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there.
+         */
+        readonly get: operations["reportOfSensor"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/areas/{area_name}/report": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * A year of an area against WHO’s guidelines of 2021
+         * @description Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there.
+         */
+        readonly get: operations["reportOfArea"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/corrections": {
         readonly parameters: {
             readonly query?: never;
@@ -1897,6 +1937,75 @@ export interface components {
             readonly hour?: number;
             /** @description monday to sunday; with interval=weekday */
             readonly weekday?: string;
+        };
+        readonly Report: {
+            /** @constant */
+            readonly status: "success";
+            readonly year: number;
+            readonly timezone: string;
+            readonly period: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC, with milliseconds
+                 */
+                readonly start_time: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC, with milliseconds
+                 */
+                readonly end_time: string;
+            };
+            readonly days: {
+                readonly in_year: number;
+                /** @description that are over and should have readings */
+                readonly over: number;
+            };
+            readonly coverage: {
+                readonly expected: number;
+                readonly observed: number;
+                readonly percent: number | null;
+            };
+            readonly pm25: components["schemas"]["PollutantReport"];
+            readonly pm10: components["schemas"]["PollutantReport"];
+            readonly index: {
+                readonly name: string;
+                readonly title: string;
+                readonly averaging_hours: number;
+                readonly valid_days: number;
+                readonly categories: readonly {
+                    readonly category: components["schemas"]["AqiCategory"];
+                    readonly days: number;
+                }[];
+            };
+            readonly sensor_id?: string;
+            readonly area?: {
+                readonly name: string;
+                readonly code: string | null;
+            };
+        };
+        readonly PollutantReport: {
+            readonly unit: string;
+            readonly valid_days: number;
+            /** @description valid days of those that are over */
+            readonly completeness_percent: number | null;
+            /** @description 75 % of the days are valid */
+            readonly valid: boolean;
+            /** @description of the valid days */
+            readonly annual_mean: number | null;
+            readonly p99_of_days: number | null;
+            readonly highest_day: number | null;
+            readonly who_24_hours: readonly {
+                /** @enum {string} */
+                readonly level: "it_1" | "it_2" | "it_3" | "it_4" | "guideline";
+                readonly limit: number;
+                readonly days_over: number;
+            }[];
+            readonly who_year: readonly {
+                /** @enum {string} */
+                readonly level: "it_1" | "it_2" | "it_3" | "it_4" | "guideline";
+                readonly limit: number;
+                readonly met: boolean | null;
+            }[];
         };
         readonly StepMeasurement: {
             readonly n: number;
@@ -4077,6 +4186,140 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["StatisticsPage"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
+    readonly reportOfSensor: {
+        readonly parameters: {
+            readonly query: {
+                /**
+                 * @description of local days
+                 * @example 2025
+                 */
+                readonly year: number;
+                /**
+                 * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
+                 * @example Africa/Lagos
+                 */
+                readonly timezone?: string;
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv";
+            };
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description the id, or its short form such as NGR-LOS-017 if only one sensor has that number
+                 * @example NGR-LOS-IKJ-017
+                 */
+                readonly sensor_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description the report */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Report"];
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description as If-None-Match has it */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["400"];
+            readonly 401: components["responses"]["401"];
+            readonly 404: components["responses"]["404"];
+            readonly 405: components["responses"]["405"];
+            readonly 406: components["responses"]["406"];
+            readonly 408: components["responses"]["408"];
+            readonly 414: components["responses"]["414"];
+            readonly 429: components["responses"]["429"];
+            readonly 431: components["responses"]["431"];
+            readonly 500: components["responses"]["500"];
+            readonly 503: components["responses"]["503"];
+        };
+    };
+    readonly reportOfArea: {
+        readonly parameters: {
+            readonly query: {
+                /**
+                 * @description of local days
+                 * @example 2025
+                 */
+                readonly year: number;
+                /**
+                 * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
+                 * @example Africa/Lagos
+                 */
+                readonly timezone?: string;
+                /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
+                readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description wins over Accept */
+                readonly format?: "json" | "csv";
+            };
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description name, code or slug in any case, or the network’s name
+                 * @example Ikeja
+                 */
+                readonly area_name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description the report */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Report"];
                     readonly "text/csv": string;
                 };
             };

@@ -962,6 +962,84 @@ class StatisticsStepMeasurements(TypedDict):
     noise: NotRequired[StepMeasurement]
 
 
+class Report(TypedDict):
+    status: Literal['success']
+    year: int
+    timezone: str
+    period: ReportPeriod
+    days: ReportDays
+    coverage: ReportCoverage
+    pm25: PollutantReport
+    pm10: PollutantReport
+    index: ReportIndex
+    sensor_id: NotRequired[str]
+    area: NotRequired[ReportArea]
+
+
+class ReportPeriod(TypedDict):
+    start_time: str
+    """ISO 8601, UTC, with milliseconds"""
+    end_time: str
+    """ISO 8601, UTC, with milliseconds"""
+
+
+class ReportDays(TypedDict):
+    in_year: int
+    over: int
+    """that are over and should have readings"""
+
+
+class ReportCoverage(TypedDict):
+    expected: int
+    observed: int
+    percent: float | None
+
+
+class ReportIndex(TypedDict):
+    name: str
+    title: str
+    averaging_hours: int
+    valid_days: int
+    categories: list[ReportIndexCategories]
+
+
+class ReportIndexCategories(TypedDict):
+    category: AqiCategory
+    days: int
+
+
+class ReportArea(TypedDict):
+    name: str
+    code: str | None
+
+
+class PollutantReport(TypedDict):
+    unit: str
+    valid_days: int
+    completeness_percent: float | None
+    """valid days of those that are over"""
+    valid: bool
+    """75 % of the days are valid"""
+    annual_mean: float | None
+    """of the valid days"""
+    p99_of_days: float | None
+    highest_day: float | None
+    who_24_hours: list[PollutantReportWho_24Hours]
+    who_year: list[PollutantReportWhoYear]
+
+
+class PollutantReportWho_24Hours(TypedDict):
+    level: Literal['it_1', 'it_2', 'it_3', 'it_4', 'guideline']
+    limit: float
+    days_over: int
+
+
+class PollutantReportWhoYear(TypedDict):
+    level: Literal['it_1', 'it_2', 'it_3', 'it_4', 'guideline']
+    limit: float
+    met: bool | None
+
+
 class StepMeasurement(TypedDict):
     n: int
     mean: float | None
@@ -1886,6 +1964,24 @@ class StatisticsOfNetworkQuery(StatisticsOfNetworkQuery, total=False):
     """next_cursor of the page before, with the same other parameters"""
 
 
+class ReportOfSensorQuery(TypedDict, total=False):
+    year: Required[int]
+    """of local days"""
+    timezone: str
+    """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+
+
+class ReportOfAreaQuery(TypedDict, total=False):
+    year: Required[int]
+    """of local days"""
+    timezone: str
+    """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
+    index: Literal['us', 'eu', 'uk', 'naqi_pm']
+    """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+
+
 class AqiScaleQuery(TypedDict, total=False):
     index: Literal['us', 'eu', 'uk', 'naqi_pm']
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
@@ -2078,6 +2174,18 @@ class Operations(Caller):
     def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> Pages[StatisticsStep]:
         """All pages of `statistics_of_network`, one item after the other."""
         return Pages(self, Call('GET', '/v1/statistics', (), query), 'statistics')
+
+    def report_of_sensor(self, sensor_id: str, **query: Unpack[ReportOfSensorQuery]) -> Report:
+        """A year of a sensor against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return self._do(Call('GET', '/v1/sensors/{}/report', (sensor_id,), query))
+
+    def report_of_area(self, area_name: str, **query: Unpack[ReportOfAreaQuery]) -> Report:
+        """A year of an area against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return self._do(Call('GET', '/v1/areas/{}/report', (area_name,), query))
 
     def list_corrections(self) -> Corrections:
         """The models by which readings can be corrected
@@ -2316,6 +2424,18 @@ class AsyncOperations(AsyncCaller):
     def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> AsyncPages[StatisticsStep]:
         """All pages of `statistics_of_network`, one item after the other."""
         return AsyncPages(self, Call('GET', '/v1/statistics', (), query), 'statistics')
+
+    async def report_of_sensor(self, sensor_id: str, **query: Unpack[ReportOfSensorQuery]) -> Report:
+        """A year of a sensor against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return await self._do(Call('GET', '/v1/sensors/{}/report', (sensor_id,), query))
+
+    async def report_of_area(self, area_name: str, **query: Unpack[ReportOfAreaQuery]) -> Report:
+        """A year of an area against WHO’s guidelines of 2021
+
+        Days over each level, the annual mean, completeness, and days per category of an index. A day counts if 75 % of its readings are there."""
+        return await self._do(Call('GET', '/v1/areas/{}/report', (area_name,), query))
 
     async def list_corrections(self) -> Corrections:
         """The models by which readings can be corrected
