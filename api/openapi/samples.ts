@@ -1,7 +1,7 @@
 /** How each operation is called from curl, Python, TypeScript and R. Tests run or compile each. */
 type Schema = {
   readonly $ref?: string
-  readonly enum?: readonly unknown[]
+  readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
   readonly default?: string | number
@@ -55,9 +55,12 @@ export function samplesOf(
   // what an operation needs, and the sensor, area or time that most requests are about
   const shown = (one: Parameter): boolean =>
     one.required === true || ['sensor_id', 'area', 'start_time', 'after'].includes(one.name)
-  const query = parameters.filter(
-    (one) => one.in === 'query' && shown(one) && one.example !== undefined,
-  )
+  const query = parameters
+    .filter((one) => one.in === 'query' && shown(one))
+    .flatMap((one) => {
+      const example = one.example ?? one.schema.enum?.[0]
+      return example === undefined ? [] : [{ ...one, example }]
+    })
   const names = parameters.filter((one) => one.in === 'path')
   const call: Call = { method: method.toUpperCase(), path, operation, query, names, body }
   return [
@@ -175,18 +178,14 @@ function pythonValue(value: unknown): string {
 
 function typescript(call: Call): string {
   const { operation, method, path, query, names, body } = call
-  const [named, key] = needsKey(call) ? [", AIRPROOF_KEY = ''", ', key: AIRPROOF_KEY'] : ['', '']
-  const settings = `const { AIRPROOF_URL = ''${named} } = process.env`
   const head = `import { airproof } from 'airproof-client'
 
-${settings}
-const air = airproof({ url: AIRPROOF_URL${key} })
+const air = airproof({ url: 'https://air.example'${needsKey(call) ? ", key: 'aqk_…'" : ''} })
 `
   const helper = helpers[operation.operationId]
   if (helper !== undefined) return head + helper.typescript
   if (!isJson(call))
-    return `${settings}
-const answer = await fetch(\`\${AIRPROOF_URL}${filled(call)}\`)
+    return `const answer = await fetch('https://air.example${filled(call)}')
 console.log(await answer.text())`
   const fields = (given: readonly Parameter[]): string =>
     `{ ${given.map((one) => `${one.name}: ${quoted(one.example)}`).join(', ')} }`

@@ -96,7 +96,7 @@ function methods(
   ]
   const paged = pagedItems(operation, answer, schemas)
   if (paged === undefined) return lines
-  const several = name.replace(/^list_/, '')
+  const several = severalOf(name)
   const item = typeOf(paged.item, '')
   return [
     ...lines,
@@ -140,7 +140,7 @@ function queryTypes(
   const isPaged = query.some((one) => one.name === 'cursor')
   const own = isPaged ? query.filter((one) => ofOnePage.has(one.name)) : query
   const shared = query.filter((one) => !own.includes(one))
-  const several = `${pascal(name.replace(/^list_/, ''))}Query`
+  const several = `${pascal(severalOf(name))}Query`
   const typed = (type: string, base: string, given: readonly Parameter[]): string[] => [
     `class ${type}(${base}, total=False):`,
     ...(given.length === 0 ? ['    pass'] : fields(given)),
@@ -182,6 +182,10 @@ function documentation(
   const text = [summary, description].filter((part) => part !== undefined).join(`\n\n${margin}`)
   return `${margin}"""${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"""`
 }
+
+/** The iterator over all pages: `readings` of `list_readings`. */
+const severalOf = (name: string): string =>
+  name.startsWith('list_') ? name.slice('list_'.length) : `all_${name}`
 
 const nameIn = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1)
 const quoted = (text: string): string => `'${text}'`

@@ -1896,7 +1896,7 @@ class ShowAreaQuery(TypedDict, total=False):
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
-class StatisticsOfSensorQuery(TypedDict, total=False):
+class AllStatisticsOfSensorQuery(TypedDict, total=False):
     interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
     """the steps, in local time of `timezone`"""
     timezone: str
@@ -1911,14 +1911,14 @@ class StatisticsOfSensorQuery(TypedDict, total=False):
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
-class StatisticsOfSensorQuery(StatisticsOfSensorQuery, total=False):
+class StatisticsOfSensorQuery(AllStatisticsOfSensorQuery, total=False):
     limit: int
     """at most this many steps, 1 to 1000; a page ends earlier where its steps are long"""
     cursor: str
     """next_cursor of the page before, with the same other parameters"""
 
 
-class StatisticsOfAreaQuery(TypedDict, total=False):
+class AllStatisticsOfAreaQuery(TypedDict, total=False):
     interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
     """the steps, in local time of `timezone`"""
     timezone: str
@@ -1933,14 +1933,14 @@ class StatisticsOfAreaQuery(TypedDict, total=False):
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
 
 
-class StatisticsOfAreaQuery(StatisticsOfAreaQuery, total=False):
+class StatisticsOfAreaQuery(AllStatisticsOfAreaQuery, total=False):
     limit: int
     """at most this many steps, 1 to 1000; a page ends earlier where its steps are long"""
     cursor: str
     """next_cursor of the page before, with the same other parameters"""
 
 
-class StatisticsOfNetworkQuery(TypedDict, total=False):
+class AllStatisticsOfNetworkQuery(TypedDict, total=False):
     interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
     """the steps, in local time of `timezone`"""
     timezone: str
@@ -1957,7 +1957,7 @@ class StatisticsOfNetworkQuery(TypedDict, total=False):
     """west,south,east,north in degrees; an east above 180 spans the antimeridian; 400 if it misses the network and would not with latitude and longitude swapped"""
 
 
-class StatisticsOfNetworkQuery(StatisticsOfNetworkQuery, total=False):
+class StatisticsOfNetworkQuery(AllStatisticsOfNetworkQuery, total=False):
     limit: int
     """at most this many steps, 1 to 1000; a page ends earlier where its steps are long"""
     cursor: str
@@ -2151,7 +2151,7 @@ class Operations(Caller):
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return self._do(Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query))
 
-    def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> Pages[StatisticsStep]:
+    def all_statistics_of_sensor(self, sensor_id: str, **query: Unpack[AllStatisticsOfSensorQuery]) -> Pages[StatisticsStep]:
         """All pages of `statistics_of_sensor`, one item after the other."""
         return Pages(self, Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query), 'statistics')
 
@@ -2161,7 +2161,7 @@ class Operations(Caller):
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return self._do(Call('GET', '/v1/areas/{}/statistics', (area_name,), query))
 
-    def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> Pages[StatisticsStep]:
+    def all_statistics_of_area(self, area_name: str, **query: Unpack[AllStatisticsOfAreaQuery]) -> Pages[StatisticsStep]:
         """All pages of `statistics_of_area`, one item after the other."""
         return Pages(self, Call('GET', '/v1/areas/{}/statistics', (area_name,), query), 'statistics')
 
@@ -2171,7 +2171,7 @@ class Operations(Caller):
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return self._do(Call('GET', '/v1/statistics', (), query))
 
-    def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> Pages[StatisticsStep]:
+    def all_statistics_of_network(self, **query: Unpack[AllStatisticsOfNetworkQuery]) -> Pages[StatisticsStep]:
         """All pages of `statistics_of_network`, one item after the other."""
         return Pages(self, Call('GET', '/v1/statistics', (), query), 'statistics')
 
@@ -2401,7 +2401,7 @@ class AsyncOperations(AsyncCaller):
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return await self._do(Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query))
 
-    def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> AsyncPages[StatisticsStep]:
+    def all_statistics_of_sensor(self, sensor_id: str, **query: Unpack[AllStatisticsOfSensorQuery]) -> AsyncPages[StatisticsStep]:
         """All pages of `statistics_of_sensor`, one item after the other."""
         return AsyncPages(self, Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query), 'statistics')
 
@@ -2411,7 +2411,7 @@ class AsyncOperations(AsyncCaller):
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return await self._do(Call('GET', '/v1/areas/{}/statistics', (area_name,), query))
 
-    def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> AsyncPages[StatisticsStep]:
+    def all_statistics_of_area(self, area_name: str, **query: Unpack[AllStatisticsOfAreaQuery]) -> AsyncPages[StatisticsStep]:
         """All pages of `statistics_of_area`, one item after the other."""
         return AsyncPages(self, Call('GET', '/v1/areas/{}/statistics', (area_name,), query), 'statistics')
 
@@ -2421,7 +2421,7 @@ class AsyncOperations(AsyncCaller):
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return await self._do(Call('GET', '/v1/statistics', (), query))
 
-    def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> AsyncPages[StatisticsStep]:
+    def all_statistics_of_network(self, **query: Unpack[AllStatisticsOfNetworkQuery]) -> AsyncPages[StatisticsStep]:
         """All pages of `statistics_of_network`, one item after the other."""
         return AsyncPages(self, Call('GET', '/v1/statistics', (), query), 'statistics')
 
