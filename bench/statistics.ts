@@ -26,6 +26,7 @@ const { values: flags } = parseArgs({ options: { days: { type: 'string', default
 const days = Number(flags.days)
 const startMs = Date.UTC(2025, 0, 1)
 const toMs = startMs + days * dayMs
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ids of our own
 const ids = Array.from({ length: 10 }, (_, n) => `NGR-LOS-IKJ-${100 + n}` as SensorId)
 const rounds = 15
 

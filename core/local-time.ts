@@ -6,6 +6,7 @@ import { dayMs, floorTo, hourMs } from './time.ts'
 
 /** The id of a zone, as the IANA writes it: `Africa/Lagos`. */
 export type TimeZone = string & { readonly brand: 'TimeZone' }
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the id of a zone
 export const utc = 'UTC' as TimeZone
 
 /** Steps that follow one another in time; `hour_of_day` and `weekday` are made from hours and days. */

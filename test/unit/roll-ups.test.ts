@@ -337,6 +337,7 @@ test('stopped in the past days, it goes on with the day it was at', async () => 
   await stop()
   stop = job.start()
   await settled({ ...job, expected: (size) => new Map(size === 'hour' ? job.hours : job.days) })
+  expect(job.sensorsFromMs()).toBe(0)
   await stop()
 })
 
