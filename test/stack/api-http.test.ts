@@ -199,8 +199,10 @@ test('clients that disconnect in the middle leave the process as it was', async 
   expect((await fetch(`${api.adminUrl}/health`)).status).toBe(200)
 })
 
-/** What they answer without a time, or for a time at which nothing was measured. */
-const aboutOneReading: Readonly<Record<string, number>> = {
+/** What they answer without a time or a year, or for a time at which nothing was measured. */
+const aboutOneTime: Readonly<Record<string, number>> = {
+  '/v1/sensors/{sensor_id}/report': 400,
+  '/v1/areas/{area_name}/report': 400,
   '/v1/readings/{sensor_id}/verify': 400,
   '/v1/readings/{sensor_id}/proof': 400,
   '/proof/{sensor_id}/{timestamp}': 404,
@@ -221,7 +223,7 @@ test('the document names every address with its parameters, and the page needs n
       .replace('{sensor_id}', 'NGR-LOS-IKJ-001')
       .replace('{area_name}', 'Ikeja')
       .replace('{timestamp}', '2020-01-01T00:00:00Z')
-    const status = aboutOneReading[path] ?? 200
+    const status = aboutOneTime[path] ?? 200
     expect([path, (await api.get(address)).status]).toEqual([path, status])
     const failure = (await (await api.get(`${address}?no_such=1`)).json()) as Failure
     const names = (get.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name)
@@ -278,7 +280,7 @@ test('another index is another answer at the same address, and an unknown one is
   expect(await ours.text()).toBe(await (await api.get('/v1/aqi/scale')).text())
   for (const path of ['aqi/scale', 'readings', 'sensors', 'areas/Lagos']) {
     expect((await api.get(`/v1/${path}?index=eu`)).status).toBe(200)
-    const refused = await api.get(`/v1/${path}?index=uk`)
+    const refused = await api.get(`/v1/${path}?index=mars`)
     expect([refused.status, await refused.json()]).toEqual([
       400,
       expect.objectContaining({ error: expect.objectContaining({ code: 'bad_parameter' }) }),

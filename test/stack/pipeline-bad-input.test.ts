@@ -209,13 +209,13 @@ test('a value that cannot be is dropped, the reading counts and its bytes are ke
   expect(textOf(kept.data)).toBe(JSON.stringify(body))
 })
 
-test('PM of 999.9 is believed, and flagged as the ceiling of its sensor', async () => {
+test('PM of 999.9 is believed, and flagged as the ceiling of its sensor: it raises no alert', async () => {
   const sensor = await newSensor()
   await pipeline.publish(sensor, good({ pm25: 999.9, pm10: 999.9 }))
   const { accepted, events } = await pipeline.outcomeOf(sensor)
   expect(accepted).toMatchObject([{ values: valuesOf({ pm25: 99_990, pm10: 99_990 }), aqi: 500 }])
   expect(namesOf(accepted[0]!.flags)).toEqual(['pm_high', 'pm_saturated'])
-  expect(events.map(({ kind }) => kind).toSorted()).toEqual(['online', 'rise'])
+  expect(events.map(({ kind }) => kind).toSorted()).toEqual(['online', 'quality'])
 })
 
 test('humidity of 99.9 for hours is flagged from the 24th on', async () => {

@@ -27,6 +27,7 @@ import {
   buckets,
   eventsStream,
   presenceSubject,
+  qualitySubject,
   rawStream,
   rawSubject,
   readingsStream,
@@ -217,7 +218,8 @@ export async function testPipeline(): Promise<TestPipeline> {
       return state.messages >= expected
     })
     const events: AirEvent[] = []
-    for (const subject of [riseSubject(sensor), presenceSubject(sensor)]) {
+    const subjects = [riseSubject(sensor), presenceSubject(sensor), qualitySubject(sensor)]
+    for (const subject of subjects) {
       let message = await nextMessage(nc, eventsStream, subject, 1)
       while (message !== undefined) {
         events.push(JSON.parse(new TextDecoder().decode(message.data)) as AirEvent)
