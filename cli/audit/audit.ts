@@ -22,6 +22,7 @@ import { openKeptStore } from '../shell/kept-store.ts'
 import { openProgress } from '../shell/progress.ts'
 import { exactWords, textFlag, wholeFlag } from '../shell/words.ts'
 import { apiRows } from './api-rows.ts'
+import { archivedRows } from './archived-rows.ts'
 import { openDeepAudit } from './deep-audit.ts'
 import { exportedRows } from './exported-rows.ts'
 import { pinned } from './pinned.ts'
@@ -33,6 +34,7 @@ export const command: Command = {
 usage: airproof audit [--network FILE] [--from BATCH] [--rpc URL] [--sample ROWS] [--json]
        airproof audit --api URL [--sample ROWS] …
        airproof audit --export MANIFEST …
+       airproof audit --archive DIR …
 
 Asks every contract for every anchor it ever took, and checks: that each follows from the one
 before, without a hole in log sequences, batches or any partition's numbers, and each contract from
@@ -60,6 +62,8 @@ be anchored because the anchor process was started only now.
   --rows none        no rows
   --api URL          rows as /v1 gives them, 200 by default; AIRPROOF_API_KEY is its key
   --export MANIFEST  the rows of an export, missing ones not counted
+  --archive DIR      the rows of an archive or a mirror of one, in the same way; \`airproof verify\`
+                     finds missing ones
   --json             the report as JSON
 
 examples:
@@ -78,6 +82,7 @@ examples:
     rows: { type: 'string' },
     api: { type: 'string' },
     export: { type: 'string' },
+    archive: { type: 'string' },
     json: { type: 'boolean' },
   },
   run: async (context) => {
@@ -175,16 +180,19 @@ async function rowSource(
   const wanted = textFlag(flags, 'rows')
   if (wanted !== undefined && wanted !== 'none')
     throw new WrongUsage(`--rows can only be none, and is "${wanted}"`)
-  const isPart = [wanted, sample, flags['api'], flags['export']].some((flag) => flag !== undefined)
-  if (flags['deep'] === true && isPart)
+  const places = [flags['api'], flags['export'], flags['archive']].filter(
+    (flag) => flag !== undefined,
+  )
+  if (flags['deep'] === true && (wanted !== undefined || sample !== undefined || places.length > 0))
     throw new WrongUsage(
-      '--deep reads every row of the store: leave out --rows, --sample, --api and --export',
+      '--deep reads every row of the store: leave out --rows, --sample, --api, --export and --archive',
     )
   if (wanted === 'none') return undefined
   const api = textFlag(flags, 'api')
   const manifest = textFlag(flags, 'export')
-  if (api !== undefined && manifest !== undefined)
-    throw new WrongUsage('--api and --export name two places of rows: choose one')
+  const archive = textFlag(flags, 'archive')
+  if (places.length > 1)
+    throw new WrongUsage('--api, --export and --archive name places of rows: choose one')
   if (api !== undefined) {
     const key = readSettings({ env, flags }).secret('AIRPROOF_API_KEY')
     if (key === undefined) throw new WrongUsage('--api needs AIRPROOF_API_KEY, or …_FILE')
@@ -196,6 +204,8 @@ async function rowSource(
   }
   if (manifest !== undefined)
     return { isAll: false, from: `the export ${manifest}`, read: () => exportedRows(manifest) }
+  if (archive !== undefined)
+    return { isAll: false, from: `the archive ${archive}`, read: () => archivedRows(archive) }
   const { store, from } = await openKeptStore(nc, config, context)
   opened.use(store)
   if (sample !== undefined)

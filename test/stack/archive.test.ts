@@ -14,7 +14,9 @@ import {
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AuditReport } from '../../anchor/audit/audit.ts'
 import { tableWriter } from '../../archive/write-table.ts'
+import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { command as mirrorCommand } from '../../cli/mirror.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { dayMs } from '../../core/time.ts'
@@ -509,5 +511,29 @@ describe('later', () => {
     const { made } = await city.archive(to, { isPart: true })
     expect(made?.readings).toBe(city.log.written.length)
     expect((await verified(to)).code).toBe(0)
+  })
+})
+
+describe('the audit reads its rows', () => {
+  const audited = (folder: string) =>
+    runCommand(auditCommand, {
+      flags: { json: true, archive: folder },
+      env: { NATS_URL: city.natsUrl, CHAIN_RPC_URL: city.rpc, AIRPROOF_DATA: city.folder },
+    })
+
+  test('and all of them are what was anchored', async () => {
+    const { code, out } = await audited(archive)
+    const { findings, rows } = JSON.parse(out) as AuditReport
+    const readings = catalogueOf(archive).runs.reduce((sum, run) => sum + run.readings, 0)
+    expect([code, findings]).toEqual([0, []])
+    expect(rows).toMatchObject({ looked_at: readings, fit: readings, all: false })
+  })
+
+  test('and where there is none it says how to have one', async () => {
+    const { code, err } = await audited(city.folder)
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('is not an archive: `airproof mirror`'),
+    ])
   })
 })

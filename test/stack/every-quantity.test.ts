@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { Ajv } from 'ajv'
@@ -41,10 +41,10 @@ import { systemKeys } from '../../schemas/system-keys.ts'
 import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 import { readingLines } from '../../store/influx/line-protocol.ts'
 import { readingOf as influxReading, readingFields } from '../../store/influx/row.ts'
+import { copiedTree } from '../mutants/copied-tree.ts'
 import { type TestApi, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { entryOf, type TestPipeline, testPipeline } from '../support/pipeline.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keccak = await createKeccak()
 const nowMs = Math.floor(Date.now() / 1_000) * 1_000
@@ -285,13 +285,7 @@ const empty = {
 test('a quantity that is one more row of the table goes all the way', {
   timeout: 600_000,
 }, async () => {
-  using folder = temporaryFolder()
-  const here = resolve(import.meta.dirname, '../..')
-  const copied = ['anchor', 'api', 'bench', 'bin', 'cli', 'core', 'dashboard', 'docs', 'examples']
-  copied.push('gate', 'notifier', 'operate', 'pipeline', 'runtime', 'schemas', 'store', 'test')
-  for (const name of [...copied, 'package.json', 'tsconfig.json', 'vitest.config.ts'])
-    cpSync(join(here, name), join(folder.path, name), { recursive: true })
-  symlinkSync(join(here, 'node_modules'), join(folder.path, 'node_modules'))
+  using folder = copiedTree(resolve(import.meta.dirname, '../..'))
   const table = join(folder.path, 'core/air/quantities.ts')
   const text = readFileSync(table, 'utf8')
   const end = '] as const satisfies readonly Row[]'
