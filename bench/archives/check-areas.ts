@@ -12,7 +12,7 @@ import {
   ofReadings,
   type Summary,
 } from './plain-statistics.ts'
-import { basic, categoryOf } from './plain-values.ts'
+import { basic, categoryOf, namesOfFlags } from './plain-values.ts'
 
 type Options = {
   readonly ask: Ask
@@ -145,7 +145,11 @@ function checkCoverage(
   })
 }
 
-/** Of the sensors' newest readings, those in the period: the worst. */
+const failing = ['dropped_pm25', 'dropped_pm10', 'pm_saturated', 'pm_stuck']
+const hasFailed = (flags: number): boolean =>
+  namesOfFlags(flags).some((name) => failing.includes(name))
+
+/** Of the sensors' newest readings, those in the period that have not failed: the worst. */
 function checkWorst(
   answer: Json,
   { fromMs, toMs }: AskedPeriod,
@@ -157,7 +161,7 @@ function checkWorst(
   const there = sensors.filter(({ sites }) => area === undefined || sites.at(-1)?.area === area)
   const newest = there.flatMap(({ readings }) => readings.slice(-1))
   const indices = newest
-    .filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs)
+    .filter(({ timeMs, flags }) => timeMs >= fromMs && timeMs < toMs && !hasFailed(flags))
     .map(({ aqi }) => aqi)
     .filter((aqi) => aqi !== null)
   const worst = fieldsOf(answer['worst_sensor'])['aqi'] ?? null

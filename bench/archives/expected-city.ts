@@ -1,6 +1,7 @@
 /** What the service must know after archives were replayed into an empty city. */
 import { readFileSync } from 'node:fs'
 import { type PlainFormat, type PlainReading, readPlainly } from './plain-archive.ts'
+import { plainHistory } from './plain-history.ts'
 import { flagsOf, indexOfReading, judged, quantities, type Values } from './plain-values.ts'
 
 export type ArchiveToReplay = {
@@ -111,6 +112,7 @@ function expectedOf(
   const accepted: ExpectedReading[] = []
   let lastHumidity: number | null = null
   let run = 0
+  const historyOf = plainHistory()
   const verdicts = inOrder.map(({ timeMs, values: raw }) => {
     if (Number.isNaN(timeMs)) return 'schema'
     const { values, flags } = judged(raw)
@@ -129,7 +131,7 @@ function expectedOf(
       timeMs,
       values,
       aqi: indexOfReading(values).aqi,
-      flags: flags + (isStuck ? flagsOf('humidity_stuck') : 0),
+      flags: flags + (isStuck ? flagsOf('humidity_stuck') : 0) + historyOf({ timeMs, values }),
     })
     return 'accepted'
   })

@@ -134,6 +134,10 @@ const flagNames = [
   'dropped_nox_index',
   'dropped_tvoc',
   'dropped_noise',
+  'pm_flat',
+  'pm_stuck',
+  'pm_zero',
+  'pm_spike',
 ] as const
 
 export const flagsOf = (...set: readonly (typeof flagNames)[number][]): number =>

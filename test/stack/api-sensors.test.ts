@@ -138,7 +138,7 @@ test('a sensor shows its device, its owner and where it was, and no address that
   for (const [path, status] of [
     [ids[1], 404],
     ['sensor-1', 404],
-    [`${ids[0]}?index=uk`, 400],
+    [`${ids[0]}?index=mars`, 400],
     [`${ids[0]}?fields=id`, 400],
   ] as const)
     expect([path, (await show(path)).status]).toEqual([path, status])

@@ -19,7 +19,7 @@ const everyMs = 500
 
 const presence = (copied: readonly CopiedEvent[], sensor: SensorId): string =>
   copied
-    .filter(({ event }) => event.sensor_id === sensor && event.kind !== 'rise')
+    .filter(({ event }) => event.sensor_id === sensor && ['online', 'offline'].includes(event.kind))
     .map(({ event }) => event.kind)
     .join(' ')
 
