@@ -95,7 +95,7 @@ describe('a city on the pipeline', () => {
         expect(event.reading.measurements.pm25).toBe((reading.values[0] ?? 0) / 100)
       }
     }
-    expect(kinds).toEqual(new Set(['online', 'rise']))
+    expect(kinds).toEqual(new Set(['online', 'quality', 'rise']))
   })
 
   test('a webhook of its own threshold makes its rise known', async () => {
