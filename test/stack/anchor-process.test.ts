@@ -52,9 +52,11 @@ test('kill -9 of the anchor and of its chain at random moments leaves one anchor
     { withinMs: 40_000, everyMs: 50 },
   )
   const all = batches.last()
-  const status = await eventually('its alarms end', async () => {
+  // the journal has it a moment after the record that it is final
+  const status = await eventually('its alarms end, and nothing is sent', async () => {
     const read = await readAnchorStatus(nc, 420)
-    return read.alarms_since !== null && read.alarms.length === 0 && read
+    const isQuiet = read.alarms.length === 0 && read.batches?.sent === 0
+    return read.alarms_since !== null && isQuiet && read
   })
   expect(status.batches).toEqual({ sealed: all, sent: 0, final: all })
   expect(status.worker).toEqual(expect.any(String))
