@@ -18,6 +18,9 @@ WORKDIR /app
 ENV NODE_ENV=production AIRPROOF_DATA=/data
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .
+# `--build-arg COMMIT=$(git rev-parse HEAD)`: what `--version` says.
+ARG COMMIT=''
+RUN if [ -n "$COMMIT" ]; then npm pkg set commit="$COMMIT"; fi
 COPY --from=pages /app/dashboard/web/dist dashboard/web/dist
 # The reference of the API, /v1/docs.
 COPY --from=pages /app/node_modules/swagger-ui-dist/swagger-ui.css /app/node_modules/swagger-ui-dist/swagger-ui-bundle.js node_modules/swagger-ui-dist/

@@ -3,7 +3,8 @@ import { CountingReporter } from './test/support/reporter.ts'
 import { runMarker } from './test/support/run-marker.ts'
 
 /** `test/<name>`; `npm run test:<name>` runs it alone. */
-const tier = (name: string, more: { readonly isolate?: boolean } = {}) => ({
+type More = { readonly isolate?: boolean; readonly setupFiles?: string[] }
+const tier = (name: string, more: More = {}) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], ...more },
 })
@@ -18,18 +19,19 @@ export default defineConfig(({ mode }) => {
     test: {
       projects: [
         // pure, and started once per worker: loading modules for each file took longer than the tests
-        tier('unit', { isolate: false }),
+        tier('unit', { isolate: false, setupFiles: ['./test/support/page-texts.ts'] }),
         tier('contract'),
         tier('stack'),
         tier('checks'),
       ],
+      globalSetup: './test/support/files-in-memory.ts',
       setupFiles: ['./test/support/no-open-handles.ts', './test/support/fixed-seed.ts'],
       reporters: [new CountingReporter()],
       provide: { soak, drawsAnew: mode !== 'test' },
       // Children inherit it, so that one that outlives the run is found.
       env: { [runMarker.name]: runMarker.value },
-      // Whole processes and real servers share the machine's cores with the tests.
-      maxWorkers: 2,
+      // Whole processes and real servers share the machine's cores with the tests, and mostly wait.
+      maxWorkers: 3,
       testTimeout: soak ? 1_800_000 : 60_000,
       hookTimeout: 60_000,
       teardownTimeout: 20_000,

@@ -9,9 +9,12 @@ import type { Keccak } from '../core/proof/leaf.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import { MustAct } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
+import { firstReadings } from '../runtime/nats/first-readings.ts'
+import { jsonOf } from '../runtime/nats/read-entry.ts'
 import { isServerAway } from '../runtime/server-away.ts'
-import type { SealedBatch } from '../schemas/anchoring/batch-record.ts'
+import { checkedKey, parseChecked, type SealedBatch } from '../schemas/anchoring/batch-record.ts'
 import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
+import { readingsSubject } from '../schemas/subjects.ts'
 import type { AnchorConfig } from './config.ts'
 import { ContractChanged } from './contract-changed.ts'
 import type { FencedBucket } from './fence.ts'
@@ -63,6 +66,7 @@ export type Anchoring = { readonly stop: () => Promise<void> }
 
 const retryMs = secondMs
 const trimEveryMs = minuteMs
+const ageEveryMs = 5 * secondMs
 
 /** Not for this process to try again. */
 const isForAnother = (error: unknown): boolean =>
@@ -71,7 +75,7 @@ const isForAnother = (error: unknown): boolean =>
 export function startAnchoring(options: AnchoringOptions): Anchoring {
   const { nc, batches, settings, tick, until, nextContract, system, metrics, log, onFatal } =
     options
-  const { deployment } = options
+  const { deployment, records, start } = options
   const stopping = new AbortController()
   const stop = stopping.signal
   const pause = (ms: number): Promise<void> =>
@@ -102,7 +106,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       stop,
       beacon: () => finalizedHash,
       onSealed: ({ header }: SealedBatch) => {
-        metrics.tellSealed(header)
+        metrics.showSealed(header)
         log.info({ batch: header.index, readings: header.count }, 'sealed')
       },
       onBorder: async (index: number) => {
@@ -147,7 +151,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       onReport: (report) => {
         finalizedHash = report.finalized.hash
         final = report.final
-        metrics.tell(report)
+        metrics.show(report)
       },
       onAlarms: async (alarms) => {
         metrics.alarm(alarms)
@@ -173,8 +177,25 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       }
     }
   }
+  /** Its age is an alarm, whatever keeps readings from the chain. */
+  const aging = async (): Promise<void> => {
+    for (; !stop.aborted; await pause(ageEveryMs)) {
+      try {
+        // before the chain was asked, what was found final last
+        const index =
+          final === 0
+            ? (parseChecked(jsonOf(await records.get(checkedKey)))?.index ?? start.index)
+            : final
+        const last = batches.get(index)?.header.last ?? start.last
+        metrics.showOldest((await firstReadings(nc, readingsSubject('*'), last))?.timeMs)
+      } catch (error) {
+        log.debug({ err: error }, 'the oldest reading is looked up later')
+      }
+    }
+    metrics.showOldest(undefined)
+  }
   const anchoring = prepared().then(() => Promise.all([sealing(), sending()]))
-  const work = Promise.all([anchoring, trimming()])
+  const work = Promise.all([anchoring, trimming(), aging()])
   work.catch(onFatal)
   return {
     stop: async () => {

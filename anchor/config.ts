@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { hourMs, minuteMs, secondMs } from '../core/time.ts'
+import { hourMs } from '../core/time.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import type { FeeRules } from './chain/fees.ts'
@@ -35,17 +35,17 @@ export type AnchorConfig = ChainSettings & {
 /** @throws WrongUsage that names the variable */
 export function readChainSettings(source: SettingsSource, dataFolder: string): ChainSettings {
   const settings = readSettings(source)
-  const urls = settings.url('CHAIN_RPC_URL', ['http:', 'https:'])
+  const urls = settings.url('CHAIN_RPC_URL')
   const contract = settings.text('ANCHOR_CONTRACT')
   if (contract !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(contract))
     throw new WrongUsage(`ANCHOR_CONTRACT must be an address, and is "${contract}"`)
   return {
     rpcUrls: urls === undefined ? [] : urls.split(',').map((url) => url.trim()),
-    chainId: settings.int('CHAIN_ID', { min: 1 }),
+    chainId: settings.int('CHAIN_ID'),
     contract: contract?.toLowerCase(),
-    contractBlock: settings.int('ANCHOR_CONTRACT_BLOCK', { default: 0 }),
-    keyFile: settings.text('ANCHOR_KEY_FILE', { default: join(dataFolder, 'anchor.key') }),
-    rpcTimeoutMs: settings.durationMs('ANCHOR_RPC_TIMEOUT', { default: 10 * secondMs }),
+    contractBlock: settings.int('ANCHOR_CONTRACT_BLOCK'),
+    keyFile: settings.text('ANCHOR_KEY_FILE') ?? join(dataFolder, 'anchor.key'),
+    rpcTimeoutMs: settings.durationMs('ANCHOR_RPC_TIMEOUT'),
   }
 }
 
@@ -54,24 +54,19 @@ export function readAnchorConfig(source: SettingsSource, dataFolder: string): An
   const settings = readSettings(source)
   return Object.freeze({
     ...readChainSettings(source, dataFolder),
-    intervalMs: settings.durationMs('ANCHOR_INTERVAL', { default: 10 * minuteMs }),
-    maxReadings: settings.int('ANCHOR_MAX_READINGS', {
-      default: 500_000,
-      min: 1,
-      max: 2_000_000,
-    }),
+    intervalMs: settings.durationMs('ANCHOR_INTERVAL'),
+    maxReadings: settings.int('ANCHOR_MAX_READINGS'),
     kept: {
-      forMs: settings.int('AIRPROOF_LOG_HOURS', { default: 24, max: 8_760 }) * hourMs,
-      bytes: settings.int('AIRPROOF_LOG_BYTES', { default: 2 * gibibyte }),
+      forMs: settings.int('AIRPROOF_LOG_HOURS') * hourMs,
+      bytes: settings.int('AIRPROOF_LOG_BYTES'),
     },
     makesContracts: settings.yes('ANCHOR_MAKES_CONTRACTS'),
-    pollMs: settings.durationMs('ANCHOR_POLL', { default: 2 * secondMs }),
+    pollMs: settings.durationMs('ANCHOR_POLL'),
     fees: {
-      capWei: gweiToWei(settings.int('ANCHOR_MAX_FEE_GWEI', { default: 100, min: 1 })),
-      bumpAfterMs: settings.durationMs('ANCHOR_BUMP_AFTER', { default: minuteMs }),
+      capWei: gweiToWei(settings.int('ANCHOR_MAX_FEE_GWEI')),
+      bumpAfterMs: settings.durationMs('ANCHOR_BUMP_AFTER'),
     },
   })
 }
 
-const gibibyte = 1024 ** 3
 const gweiToWei = (gwei: number): bigint => BigInt(gwei) * 1_000_000_000n

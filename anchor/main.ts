@@ -7,12 +7,13 @@ import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
+import { LeasedTask } from '../runtime/process/leased-task.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
 import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { startOf } from '../schemas/anchoring/deployments.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 import { startAnchoring } from './anchoring.ts'
-import { AnchoringTask } from './anchoring-task.ts'
 import { openRpc } from './chain/rpc.ts'
 import { readAnchorConfig } from './config.ts'
 import { contractToWorkOn } from './contract-to-work-on.ts'
@@ -51,7 +52,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const records = await openBucket(buckets.batches)
   const batches = opened.use(await openSealedBatches(nc, starts, records))
   const registry = openMetrics('anchor')
-  const metrics = anchorMetrics(registry)
+  const metrics = anchorMetrics(registry, Date.now)
   const ask = openRpc({
     urls: settings.rpcUrls,
     timeoutMs: settings.rpcTimeoutMs,
@@ -62,7 +63,8 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const { contract } = deployment
   const system = await kvm.open(buckets.system)
 
-  const work = new AnchoringTask({
+  // two at once do no harm
+  const work = new LeasedTask({
     start: () => {
       log.info({ chain: chainId, contract, writer: account.address }, 'anchoring')
       const tick = openSender({
@@ -106,6 +108,9 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       }
       return startAnchoring({ ...shared, tick, nowMs: Date.now, onFatal })
     },
+    task: tasks.anchor,
+    // the pipelines count who is alive among themselves
+    aliveAs: alivePrefixes.anchor,
     nc,
     leaseKeys: await kvm.open(buckets.leases),
     holder: instance.id,

@@ -1,13 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { BatchHeader } from '../core/proof/header.ts'
 import { secondMs } from '../core/time.ts'
+import { gaugeIn } from '../runtime/metrics.ts'
 import { type Alarm, alarmReasons } from './send/alarm.ts'
 import type { TickReport } from './send/sender.ts'
 
 export type AnchorMetrics = ReturnType<typeof anchorMetrics>
 
 /** What an operator watches of the anchor process. */
-export function anchorMetrics(registry: Registry) {
+export function anchorMetrics(registry: Registry, nowMs: () => number) {
   const registers = [registry]
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers })
   const alarms = new Gauge({
@@ -30,14 +31,24 @@ export function anchorMetrics(registry: Registry) {
     help: 'Readings sealed by this process',
     registers,
   })
+  let oldestMs: number | undefined
+  gaugeIn(registry)(
+    'airproof_anchor_oldest_seconds',
+    'Age of the oldest accepted reading that is in no final batch, by the process that anchors; 0: there is none',
+    () => (oldestMs === undefined ? 0 : Math.max(0, nowMs() - oldestMs) / secondMs),
+  )
   return {
+    /** @param acceptedMs when the oldest such reading was accepted; undefined: there is none */
+    showOldest: (acceptedMs: number | undefined): void => {
+      oldestMs = acceptedMs
+    },
     keptFrom: gauge('airproof_readings_first_sequence', 'Oldest message of the log that is kept'),
-    tellSealed: (header: BatchHeader): void => {
+    showSealed: (header: BatchHeader): void => {
       sealed.set(header.index)
       sealedAtS.set(header.sealedMs / secondMs)
       sealedReadings.inc(header.count)
     },
-    tell: (report: TickReport): void => {
+    show: (report: TickReport): void => {
       onChain.set(report.onChain)
       final.set(report.final)
       finalized.set(report.finalized.number)

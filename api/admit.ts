@@ -14,10 +14,19 @@ export type Admitted = {
   readonly refund: () => void
 }
 
-/** @param token counts instead of the headers @throws ApiError 401, 429, 503 */
-export type Admit = (headers: AuthHeaders, ask: Charge, token?: string) => Promise<Admitted>
+type Asking = {
+  /** Counts instead of the headers. */
+  readonly token?: string | undefined
+  /** Called as soon as it is known who asks: the request may still be refused. */
+  readonly onCaller?: (caller: Caller) => void
+}
+
+/** @throws ApiError 401, 429, 503 */
+export type Admit = (headers: AuthHeaders, ask: Charge, asking?: Asking) => Promise<Admitted>
 
 type Options = {
+  /** Resolves when the keys in memory are current, or when it has waited long enough for that. */
+  readonly freshen: () => Promise<void>
   readonly guard: KeyGuard
   readonly tokens: Pick<StreamTokens, 'open'>
   readonly quota: Pick<Quota, 'charge' | 'refund'>
@@ -26,9 +35,11 @@ type Options = {
 }
 
 export const createAdmit =
-  ({ guard, tokens, quota, onUsed }: Options): Admit =>
-  async (headers, ask, token) => {
+  ({ freshen, guard, tokens, quota, onUsed }: Options): Admit =>
+  async (headers, ask, { token, onCaller } = {}) => {
+    await freshen()
     const caller = token === undefined ? guard(headers) : guard(headers, await tokens.open(token))
+    onCaller?.(caller)
     if (caller.isInternal) return { caller, headers: {}, refund: () => undefined }
     const standing = await quota.charge(caller.account, ask)
     onUsed(caller.key)

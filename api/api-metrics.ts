@@ -1,20 +1,25 @@
-import { Counter, type Registry } from 'prom-client'
-import { gaugeIn } from '../runtime/metrics.ts'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { statusNames, statusOf } from '../core/state/presence.ts'
+import { gaugeIn, requestTimes } from '../runtime/metrics.ts'
 import type { Observe } from './app.ts'
+import type { Entry } from './live/sensor-now.ts'
 
 type Options = {
   readonly registry: Registry
   readonly position: () => number
   readonly staleMs: () => number
   readonly streams: () => number
+  /** Those in use. */
+  readonly sensors: () => readonly Pick<Entry, 'state' | 'slot'>[]
 }
 
-/** Counts answers by route and status. @returns a function to call with each answer */
+/** What an operator watches of an API process. @returns a function to call with each answer */
 export function countRequests({
   registry,
   position,
   staleMs,
   streams,
+  sensors,
 }: Options): (seen: Parameters<Observe>[0]) => void {
   const requests = new Counter({
     name: 'airproof_api_requests_total',
@@ -30,5 +35,30 @@ export function countRequests({
     'Since the keys were last known to be whole',
     () => staleMs() / 1000,
   )
-  return ({ route, status }) => requests.inc({ route, status })
+  new Gauge({
+    name: 'airproof_sensors',
+    help: 'Sensors in use by status: online, held (silent with many others), offline, unheard (no fresh reading yet). Each API process knows all of them',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      for (const [status, count] of countByStatus(sensors())) this.set({ status }, count)
+    },
+  })
+  const times = requestTimes(registry, 'airproof_api_request_seconds', 'route')
+  return ({ route, status, ms }) => {
+    requests.inc({ route, status })
+    times(route, ms)
+  }
+}
+
+/** One look at each sensor: 100,000 of them take some 3 ms of a scrape. */
+function countByStatus(
+  sensors: readonly Pick<Entry, 'state' | 'slot'>[],
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>(statusNames.map((status) => [status, 0]))
+  for (const { state, slot } of sensors) {
+    const status = slot === -1 ? 'unheard' : statusOf(state, slot)
+    counts.set(status, (counts.get(status) ?? 0) + 1)
+  }
+  return counts
 }

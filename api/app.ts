@@ -29,9 +29,21 @@ import { writeAnswer } from './http/write-answer.ts'
 export type Observe = (seen: {
   readonly route: string
   readonly status: number
+  readonly ms: number
   readonly requestId: string
   /** Set if the failure is ours. */
   readonly cause?: unknown
+}) => void
+
+/** Called for every request with a key, when its answer is on the way. */
+export type NoteRequest = (seen: {
+  readonly caller: Caller
+  readonly method: string
+  readonly url: string
+  readonly status: number
+  readonly code?: string | undefined
+  readonly ms: number
+  readonly isCharged: boolean
 }) => void
 
 type Options = {
@@ -40,6 +52,7 @@ type Options = {
   readonly proxies?: number
   readonly admit: Admit
   readonly observe: Observe
+  readonly note?: NoteRequest
   /** For the tags of answers. */
   readonly digest: Digest
   /** How often a network may ask whether a page may call. */
@@ -60,6 +73,7 @@ export function createApp({
   routes,
   admit,
   observe,
+  note = () => undefined,
   digest,
   proxies = 0,
   preflights = usualPreflights,
@@ -96,8 +110,13 @@ export function createApp({
     const { headers } = ctx.req
     // charged before any work is done for the caller
     const ask = route.isUncharged ? 'look' : 'request'
-    const admitted = route.isOpen ? undefined : await admit(headers, ask, tokenOf(ctx, route))
+    const onCaller = (caller: Caller): void => {
+      state.caller = caller
+    }
+    const asking = { token: tokenOf(ctx, route), onCaller }
+    const admitted = route.isOpen ? undefined : await admit(headers, ask, asking)
     state.admitted = admitted
+    state.isLook = ask === 'look'
     const caller = admitted?.caller
     const network = (): string => clientNetwork(ctx.req, proxies)
     const asker = askerOf(ctx, caller, network)
@@ -167,6 +186,16 @@ export function createApp({
     const state: RequestState = ctx.state
     state.requestId = randomUUID()
     state.route = 'none'
+    const startedMs = performance.now()
+    const noteAnswer = (status: number, code?: string, cause?: unknown): void => {
+      const { caller, admitted, isLook, route, requestId } = state
+      const ms = performance.now() - startedMs
+      observe({ route, status, ms, requestId, cause })
+      if (caller === undefined) return
+      const isCharged = admitted !== undefined && isLook !== true && !isRefunded(status)
+      const { method, req } = ctx
+      note({ caller, method, url: req.url ?? '', status, code, ms, isCharged })
+    }
     const { accept } = ctx.req.headers
     if (accept?.includes(';')) ctx.req.headers.accept = withoutParameters(accept)
     try {
@@ -177,7 +206,7 @@ export function createApp({
         state.route = 'preflight'
         boundPreflights(clientNetwork(ctx.req, proxies))
         answerPreflight(ctx, state.requestId)
-        observe({ route: state.route, status: 204, requestId: state.requestId })
+        noteAnswer(204)
         return
       }
       const methods = fixed.get(path)
@@ -186,15 +215,13 @@ export function createApp({
       if (!ctx.headerSent && ctx.respond !== false) throw noRoute()
       const { statusCode: status } = ctx.res
       if (isRefunded(status)) state.admitted?.refund()
-      observe({ route: state.route, status, requestId: state.requestId })
+      noteAnswer(status)
     } catch (thrown) {
       const error = toApiError(thrown)
-      const { requestId, route } = state
       if (isRefunded(error.status)) state.admitted?.refund()
       if (!ctx.headerSent)
-        writeError(ctx, error, requestId, { ...state.cors, ...state.admitted?.headers })
-      const cause = error.status >= 500 ? thrown : undefined
-      observe({ route, requestId, status: error.status, cause })
+        writeError(ctx, error, state.requestId, { ...state.cors, ...state.admitted?.headers })
+      noteAnswer(error.status, error.code, error.status >= 500 ? thrown : undefined)
     }
   })
   app.use(patterns)
@@ -229,7 +256,11 @@ const longestNetwork = 64
 type RequestState = {
   requestId: string
   route: string
+  /** Known before it is admitted. */
+  caller?: Caller
   admitted?: Admitted | undefined
+  /** It does not count towards the account's day. */
+  isLook?: boolean
   /** Set if pages of other origins may read the answer. */
   cors?: typeof corsHeaders
 }

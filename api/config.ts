@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import type { Limits } from '../core/access/quota.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
+import { readAllCorrections } from '../operate/all-corrections.ts'
 import { archiveFolder } from '../operate/archive/archive-folder.ts'
-import { WrongUsage } from '../runtime/exit.ts'
 import { readApiAddress, readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
-import { type Correction, readCorrections, shippedCorrections } from '../schemas/corrections.ts'
+import type { Correction } from '../schemas/corrections.ts'
 import type { Account } from '../schemas/people/account.ts'
 
 export type ApiConfig = {
@@ -63,20 +62,18 @@ export type ProofSettings = {
 export function readApiConfig(source: SettingsSource, dataFolder: string): ApiConfig {
   const settings = readSettings(source)
   const { host, port } = readApiAddress(settings)
-  const count = (name: string, otherwise: number): number =>
-    settings.int(name, { default: otherwise, min: 1 })
-  const proofsPerMinute = count('AIRPROOF_OPEN_PROOFS_PER_MINUTE', 600)
+  const proofsPerMinute = settings.int('AIRPROOF_OPEN_PROOFS_PER_MINUTE')
   const openPerSecond = (proofsPerMinute * secondMs) / minuteMs
   // a free account has fewer requests per day, but may read its usage this often
-  const perMinute = count('AIRPROOF_BURST_PREMIUM', 600)
+  const perMinute = settings.int('AIRPROOF_BURST_PREMIUM')
   return Object.freeze({
     host,
     port,
-    proxies: settings.int('AIRPROOF_API_PROXIES', { default: 0, max: 10 }),
+    proxies: settings.int('AIRPROOF_API_PROXIES'),
     proofs: {
-      explorerUrl: settings.url('AIRPROOF_EXPLORER_URL', ['http:', 'https:']),
+      explorerUrl: settings.url('AIRPROOF_EXPLORER_URL'),
       publicUrl: readPublicUrl(settings),
-      anchorIntervalMs: settings.durationMs('ANCHOR_INTERVAL', { default: 10 * minuteMs }),
+      anchorIntervalMs: settings.durationMs('ANCHOR_INTERVAL'),
       openProofs: {
         perSecond: openPerSecond,
         burst: Math.max(1, proofsPerMinute / 10),
@@ -88,40 +85,19 @@ export function readApiConfig(source: SettingsSource, dataFolder: string): ApiCo
       requests: { perSecond: 100, burst: 6_000 },
     },
     network: {
-      name: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),
+      name: settings.text('AIRPROOF_NETWORK_NAME'),
       chainName: settings.text('AIRPROOF_CHAIN_NAME'),
       licence: settings.text('AIRPROOF_DATA_LICENCE'),
       attribution: settings.text('AIRPROOF_ATTRIBUTION'),
-      archiveUrl: settings.url('AIRPROOF_ARCHIVE_URL', ['http:', 'https:']),
+      archiveUrl: settings.url('AIRPROOF_ARCHIVE_URL'),
     },
     corrections: readAllCorrections(settings.text('AIRPROOF_CORRECTIONS')),
     limits: {
-      free: { perDay: count('AIRPROOF_QUOTA_FREE', 100), perMinute },
-      premium: { perDay: count('AIRPROOF_QUOTA_PREMIUM', 10_000), perMinute },
+      free: { perDay: settings.int('AIRPROOF_QUOTA_FREE'), perMinute },
+      premium: { perDay: settings.int('AIRPROOF_QUOTA_PREMIUM'), perMinute },
     },
     // a page that uses its account's minute at once asks as often
     preflights: { perSecond: openPerSecond, burst: proofsPerMinute },
     allowInsecureWebhooks: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
   })
-}
-
-/** @throws WrongUsage that names the variable */
-function readAllCorrections(file: string | undefined): readonly Correction[] {
-  if (file === undefined) return shippedCorrections
-  const fault = (why: string): WrongUsage =>
-    new WrongUsage(`AIRPROOF_CORRECTIONS: ${file}: ${why} (docs/api.md#corrections)`)
-  const own = readCorrections(jsonIn(file, fault))
-  if (typeof own === 'string') throw fault(own)
-  const taken = own.find(({ name }) => shippedCorrections.some((known) => known.name === name))
-  if (taken !== undefined)
-    throw fault(`${taken.name} is a correction of airproof: name it otherwise`)
-  return [...shippedCorrections, ...own]
-}
-
-function jsonIn(file: string, fault: (why: string) => WrongUsage): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw fault(error instanceof Error ? error.message : 'it cannot be read')
-  }
 }

@@ -1,7 +1,10 @@
 import { secondMs } from '../core/time.ts'
+import { openExpired } from '../operate/archive/open-expired.ts'
 import { createDigest } from '../runtime/digest.ts'
+import { createKeccak } from '../runtime/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
+import { watchRetention } from '../runtime/nats/retention.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { failureLog } from '../runtime/process/failure-log.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
@@ -34,30 +37,51 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   // separate lanes: no query of a visitor is ahead of an account's
   const visitorsStore = opened.use(await openStore(config.store, { readOnly: true }))
-  const queryStore = openQueryStore({ accounts: store, visitors: visitorsStore })
+  const retention = opened.use(await watchRetention(nc))
+  const expired = openExpired({
+    folder: settings.archive.folder,
+    keccak: await createKeccak(),
+    retention: retention.now,
+    atOnce: 'batch',
+  })
+  const queryStore = openQueryStore({
+    accounts: expired.store(store),
+    visitors: expired.store(visitorsStore),
+  })
   const metrics = openMetrics('api')
   const box = openWhenNeeded(() => openSecretBox(nc, { env, flags }, config.dataFolder))
   const admission = await openAdmission({ nc, limits, box, metrics, nowMs, log }, opened)
   const { idPrefix } = config
   const live = await openLive(
-    { nc, store, idPrefix, networkName: network.name, nowMs, log },
+    { nc, store, retention: retention.now, idPrefix, networkName: network.name, nowMs, log },
     opened,
   )
-  const shared = { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log }
-  const { routes, hub } = await openRoutes(shared, opened)
+  const shared = {
+    nc,
+    level,
+    settings,
+    live,
+    admission,
+    queryStore,
+    expired,
+    retention: retention.now,
+  }
+  const { routes, hub } = await openRoutes({ ...shared, box, metrics, nowMs, log }, opened)
   const { staleMs } = admission
-  const { newest, picture } = live
+  const { newest, picture, board } = live
   const count = countRequests({
     registry: metrics,
     position: picture.position,
     staleMs,
     streams: hub.size,
+    sensors: board.all,
   })
   const logFailure = failureLog(log)
   const app = createApp({
     proxies,
     preflights,
     admit: admission.admit,
+    note: admission.note,
     routes,
     digest: await createDigest(),
     licenceOf: licences(live, network.licence),

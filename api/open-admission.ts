@@ -8,19 +8,29 @@ import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { createKeyGuard, parseKnownAccount, parseKnownKey, type Tier } from './access/key-guard.ts'
+import {
+  createKeyGuard,
+  longestStaleMs,
+  parseKnownAccount,
+  parseKnownKey,
+  type Tier,
+} from './access/key-guard.ts'
 import { openKeyUses } from './access/key-uses.ts'
 import { type StreamTokens, streamTokens } from './access/stream-tokens.ts'
 import { type Admit, createAdmit } from './admit.ts'
+import type { NoteRequest } from './app.ts'
 import type { Route } from './http/answer.ts'
 import { watchFreshness } from './live/watch-freshness.ts'
 import { openQuotaBucket } from './quota/bucket.ts'
 import { createQuotaMails } from './quota/mails.ts'
 import { createQuota } from './quota/quota.ts'
+import { openRequestLog } from './quota/request-log.ts'
 import { showUsage } from './quota/usage.ts'
 
 export type Admission = {
   readonly admit: Admit
+  /** Of accounts' own keys; what the dashboard asks for is not listed. */
+  readonly note: NoteRequest
   /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => Tier | undefined
   /** How long ago the keys in memory were last confirmed by NATS, ms. */
@@ -38,6 +48,9 @@ type Options = {
   readonly log: Logger
 }
 
+/** How long a request waits for the keys to be confirmed before it is refused. */
+const confirmWithinMs = 500
+
 export async function openAdmission(
   { nc, limits, box, metrics, nowMs, log }: Options,
   opened: AsyncDisposableStack,
@@ -47,7 +60,7 @@ export async function openAdmission(
   const barrier = async (): Promise<void> => {
     await Promise.all([keys.barrier(), accounts.barrier()])
   }
-  const { staleMs } = opened.use(await watchFreshness({ barrier }))
+  const { staleMs, confirm } = opened.use(await watchFreshness({ barrier }))
   const tierOf = (account: string): Tier | undefined => accounts.get(account)?.tier
   const limitsOf = (account: string): Limits => limits[tierOf(account) ?? 'free']
   const dropped = countDropped(metrics)
@@ -63,12 +76,24 @@ export async function openAdmission(
     }),
   )
   const uses = opened.use(await openKeyUses(nc, { nowMs }))
+  const requests = opened.use(
+    await openRequestLog(nc, {
+      nowMs,
+      onFailure: (error) => log.warn({ err: error }, 'could not write the log of requests'),
+    }),
+  )
   const hasAccount = (account: string): boolean => accounts.get(account) !== undefined
+  const freshen = async (): Promise<void> => {
+    if (staleMs() > longestStaleMs) await confirm(confirmWithinMs)
+  }
   const guard = createKeyGuard({ find: keys.get, hasAccount, staleMs, nowMs })
   const tokens = streamTokens({ box, nowMs })
   return {
     tokens,
-    admit: createAdmit({ guard, tokens, quota, onUsed: uses.note }),
+    note: ({ caller: { account, key, isInternal }, ...seen }) => {
+      if (!isInternal) requests.note({ account, key, ...seen })
+    },
+    admit: createAdmit({ freshen, guard, tokens, quota, onUsed: uses.note }),
     tierOf,
     staleMs,
     usage: showUsage({

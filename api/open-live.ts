@@ -13,6 +13,7 @@ import type { Logger } from '../runtime/log.ts'
 import { readNetworkId } from '../runtime/nats/network-id.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
+import type { Retention } from '../schemas/retention.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { systemKeys } from '../schemas/system-keys.ts'
 import type { Store } from '../store/store.ts'
@@ -37,7 +38,9 @@ export type Live = {
 
 type Options = {
   readonly nc: NatsConnection
+  /** Without what only the archive has: the newest readings are never there. */
   readonly store: Store
+  readonly retention: () => Retention
   readonly idPrefix: string
   readonly networkName: string
   readonly nowMs: () => number
@@ -45,7 +48,7 @@ type Options = {
 }
 
 export async function openLive(
-  { nc, store, idPrefix, networkName, nowMs, log }: Options,
+  { nc, store, retention, idPrefix, networkName, nowMs, log }: Options,
   opened: AsyncDisposableStack,
 ): Promise<Live> {
   const rules = sensorIdRules(idPrefix)
@@ -74,7 +77,7 @@ export async function openLive(
     board.onRegistered(key, sensor, writtenMs)
   sensors.onChange(({ key, value }) => board.onRegistered(key, value?.sensor, value?.writtenMs))
   picture.onFolded(board.onFolded)
-  opened.use(keepSeeding(newest, { store, picture, log }))
+  opened.use(keepSeeding(newest, { store, picture, retention, log }))
   const directory = remembered(board.registryVersion, () =>
     areaDirectory(
       board.ever().map(({ sensor }) => sensor),

@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import { catalogueFile } from '../operate/archive/archive-layout.ts'
+import type { Expired } from '../operate/archive/open-expired.ts'
 import { createCache } from '../runtime/cache.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { LevelNow } from '../runtime/nats/format-level.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import type { Retention } from '../schemas/retention.ts'
+import { citeArchive } from './archive/cite-archive.ts'
 import { serveArchive } from './archive/serve-archive.ts'
 import { aqiScale } from './areas/aqi-scale.ts'
 import { createAreaHistory } from './areas/area-history.ts'
@@ -50,6 +53,8 @@ type Options = {
   readonly live: Live
   readonly admission: Admission
   readonly queryStore: QueryStore
+  readonly expired: Expired
+  readonly retention: () => Retention
   readonly box: () => Promise<SecretBox>
   readonly metrics: Registry
   readonly nowMs: () => number
@@ -61,6 +66,7 @@ export async function openRoutes(
   opened: AsyncDisposableStack,
 ): Promise<{ readonly routes: readonly Route[]; readonly hub: StreamHub }> {
   const { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log } = options
+  const { expired, retention } = options
   const { rules, progress, newest, picture, board, directory, network, tail } = live
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
@@ -88,9 +94,21 @@ export async function openRoutes(
   const { corrections } = settings
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const keeps = { accounts: keep(), visitors: keep() }
-  const statistics = { board, rules, directory, progress, keeps, queryStore, nowMs }
+  const statistics = {
+    board,
+    rules,
+    directory,
+    progress,
+    keeps,
+    queryStore,
+    corrections,
+    retention,
+    nowMs,
+  }
+  const { requests: limit } = settings.archive
+  const boundArchive = rateByNetwork({ limit, clockMs: () => performance.now() })
   const routes = documented([
-    listSensors({ board, rules, directory, nowMs }),
+    listSensors({ board, rules, directory, corrections, nowMs }),
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts, corrections, nowMs }),
@@ -100,7 +118,8 @@ export async function openRoutes(
     showArea({
       board,
       directory,
-      history: createAreaHistory({ progress, nowMs }),
+      history: createAreaHistory({ progress, retention, nowMs }),
+      retention,
       keeps: { accounts: keep(), visitors: keep() },
       queryStore,
       nowMs,
@@ -123,6 +142,7 @@ export async function openRoutes(
       network: settings.network,
       networkId: network,
       archive: settings.archive,
+      expired,
       registry: metrics,
     })),
     aqiScale(),
@@ -130,13 +150,13 @@ export async function openRoutes(
     streamEvents({ log: logAfter, gapOf, hub, board, rules, directory, texts, logger: log }),
     ...webhooks.routes,
     admission.usage,
-    serveArchive({
+    citeArchive({
       settings: settings.archive,
-      bound: rateByNetwork({
-        limit: settings.archive.requests,
-        clockMs: () => performance.now(),
-      }),
+      network: settings.network,
+      publicUrl: settings.proofs.publicUrl,
+      bound: boundArchive,
     }),
+    serveArchive({ settings: settings.archive, bound: boundArchive }),
     rootPointer(),
     ...documentRoutes(),
   ])

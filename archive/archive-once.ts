@@ -68,7 +68,7 @@ async function archiveAlone(options: ArchiveOptions): Promise<Archived> {
     keccak,
     stop,
   })
-  const tables = await writeTables({ nc, store, folder, former, made, nowMs })
+  const tables = await writeTables({ nc, store, folder, former, made, nowMs, stop })
   const { position, n } = made.after
   const complete_until = batches.isComplete ? formatIso(today) : former.complete_until
   const catalogue = {

@@ -1,21 +1,24 @@
 /** The archive's files in the words of other catalogues: Frictionless Data Package and Croissant. */
-import { sensorsFile } from '../operate/archive/archive-layout.ts'
-import type { Catalogue } from '../operate/archive/catalogue.ts'
+import { type SchemaFile, sensorsFile } from '../operate/archive/archive-layout.ts'
+import type { Catalogue, ListedFile } from '../operate/archive/catalogue.ts'
 import type { Column } from '../operate/archive/parquet-table.ts'
 import { readingColumns } from '../operate/archive/reading-columns.ts'
-import { sensorColumns } from './sensor-table.ts'
+import { sensorColumns } from '../operate/archive/sensor-columns.ts'
+import { sensorStatisticsColumns } from './sensor-statistics-table.ts'
 import { statisticsColumns } from './statistics-table.ts'
 
-const parquet = 'application/vnd.apache.parquet'
+/** As each of them writes the type of a file; Croissant's readers know no other. */
+const mediaTypes = {
+  frictionless: 'application/vnd.apache.parquet',
+  croissant: 'application/x-parquet',
+} as const
 
-const frictionlessType: Readonly<Record<Column<never>['kind'], string>> = {
-  text: 'string',
-  time: 'datetime',
-  count: 'integer',
-  int: 'integer',
-  number: 'number',
-  flag: 'boolean',
-  hash: 'string',
+/** Readers make doubles of whole numbers where some are null, and find no integers then. */
+const frictionlessType = ({ kind, isNeeded }: Column<never>): string => {
+  if (kind === 'count' || kind === 'int') return isNeeded ? 'integer' : 'number'
+  return { text: 'string', time: 'datetime', number: 'number', flag: 'boolean', hash: 'string' }[
+    kind
+  ]
 }
 
 const croissantType: Readonly<Record<Column<never>['kind'], string>> = {
@@ -31,19 +34,24 @@ const croissantType: Readonly<Record<Column<never>['kind'], string>> = {
 const described = (catalogue: Catalogue): string =>
   `Every reading that ${catalogue.title} accepted, with what proves that none is missing or changed`
 
+type Shape = { readonly columns: readonly Column<never>[]; readonly schema: SchemaFile }
+/** Which columns a file has, by the beginning of its path. */
+const shapes: Readonly<Record<string, Shape>> = {
+  'readings/': { columns: readingColumns, schema: 'schemas/readings.json' },
+  [sensorsFile]: { columns: sensorColumns, schema: 'schemas/sensors.json' },
+  'statistics/area_': { columns: statisticsColumns, schema: 'schemas/area_statistics.json' },
+  'statistics/sensor_': {
+    columns: sensorStatisticsColumns,
+    schema: 'schemas/sensor_statistics.json',
+  },
+}
+
+/**
+ * Each file is a resource: no reader puts the parquet files of one together. Without `bytes` and `hash`:
+ * frictionless does not look at the bytes of parquet, and calls every file wrong that has them.
+ */
 export function dataPackageText(catalogue: Catalogue): string {
-  const resource = (name: string, path: readonly string[], columns: readonly Column<never>[]) => ({
-    name,
-    path,
-    format: 'parquet',
-    mediatype: parquet,
-    schema: {
-      fields: columns.map(({ name: field, kind }) => ({
-        name: field,
-        type: frictionlessType[kind],
-      })),
-    },
-  })
+  const starts = Object.entries(shapes)
   return textOf({
     profile: 'data-package',
     name: 'air-quality-archive',
@@ -51,18 +59,26 @@ export function dataPackageText(catalogue: Catalogue): string {
     description: described(catalogue),
     licenses: catalogue.licence === null ? [] : [{ name: catalogue.licence }],
     contributors: [{ title: catalogue.publisher, role: 'publisher' }],
-    resources: [
-      resource('readings', readingPaths(catalogue), readingColumns),
-      resource('sensors', [sensorsFile], sensorColumns),
-      resource('area_hours', tablesIn(catalogue, 'statistics/area_hours/'), statisticsColumns),
-      resource('area_days', tablesIn(catalogue, 'statistics/area_days/'), statisticsColumns),
-    ].filter(({ path }) => path.length > 0),
+    resources: tablesOf(catalogue).map(({ path }) => ({
+      name: path.replace('.parquet', '').replaceAll('=', '-'),
+      path,
+      format: 'parquet',
+      mediatype: mediaTypes.frictionless,
+      schema: starts.find(([start]) => path.startsWith(start))?.[1].schema,
+    })),
   })
 }
 
+/** The columns of those resources, by file. */
+export const schemaTexts: readonly (readonly [path: SchemaFile, text: string])[] = Object.values(
+  shapes,
+).map(({ columns, schema }) => {
+  const fields = columns.map((column) => ({ name: column.name, type: frictionlessType(column) }))
+  return [schema, textOf({ fields })]
+})
+
 /** https://docs.mlcommons.org/croissant */
 export function croissantText(catalogue: Catalogue): string {
-  const files = [...catalogue.runs.flatMap((run) => run.files), ...catalogue.tables]
   return textOf({
     '@context': {
       '@language': 'en',
@@ -85,21 +101,22 @@ export function croissantText(catalogue: Catalogue): string {
     name: catalogue.title,
     description: described(catalogue),
     ...(catalogue.licence !== null && { license: catalogue.licence }),
+    ...(catalogue.complete_until !== null && { datePublished: catalogue.complete_until }),
     publisher: { '@type': 'sc:Organization', name: catalogue.publisher },
     distribution: [
-      ...files.map(({ path, bytes, sha256 }) => ({
+      ...tablesOf(catalogue).map(({ path, bytes, sha256 }) => ({
         '@type': 'cr:FileObject',
         '@id': path,
         name: path,
         contentUrl: path,
         contentSize: `${bytes} B`,
-        encodingFormat: parquet,
+        encodingFormat: mediaTypes.croissant,
         sha256,
       })),
       {
         '@type': 'cr:FileSet',
         '@id': 'readings',
-        encodingFormat: parquet,
+        encodingFormat: mediaTypes.croissant,
         includes: 'readings/**/*.parquet',
       },
     ],
@@ -120,10 +137,11 @@ export function croissantText(catalogue: Catalogue): string {
   })
 }
 
-const readingPaths = (catalogue: Catalogue): readonly string[] =>
-  catalogue.runs.flatMap(({ files }) => files.map(({ path }) => path))
+const tablesOf = ({ runs, tables }: Catalogue): readonly ListedFile[] => [
+  ...runs.flatMap(({ files }) => files),
+  ...tables,
+]
 
-const tablesIn = ({ tables }: Catalogue, folder: string): readonly string[] =>
-  tables.flatMap(({ path }) => (path.startsWith(folder) ? [path] : []))
-
-const textOf = (value: unknown): string => `${JSON.stringify(value, undefined, 1)}\n`
+function textOf(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 1)}\n`
+}

@@ -7,14 +7,18 @@ import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
 import { assertKeptStore } from '../runtime/process/kept-store.ts'
+import { LeasedTask } from '../runtime/process/leased-task.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
 import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 import { openStore } from '../store/open-store.ts'
 import { archiveOnce } from './archive-once.ts'
-import { ArchivingTask } from './archiving-task.ts'
+import { Archiving } from './archiving.ts'
 import { readArchiveConfig } from './config.ts'
+import { Expiry } from './expire.ts'
 import { archiveMetrics } from './metrics.ts'
+import { Retaining } from './retaining.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const settings = readArchiveConfig({ env, flags }, config.dataFolder)
@@ -31,7 +35,30 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const kvm = new Kvm(nc)
   const keccak = await createKeccak()
   const registry = openMetrics('archive')
-  const work = new ArchivingTask({
+  const metrics = archiveMetrics(registry)
+  const system = await kvm.open(buckets.system)
+  const { folder, rawDays, blobDays, everyMs } = settings
+  const expiry = new Expiry({
+    nc,
+    store,
+    openWriter: () => openStore(config.store),
+    folder,
+    rawDays,
+    blobDays,
+    keccak,
+    pause: life.pause,
+  })
+  const retaining = new Retaining({
+    rawDays,
+    blobDays,
+    expire: (catalogue, now) => expiry.round(catalogue, now),
+    unusedBytes: store.unusedBytes,
+    system,
+    metrics,
+    nowMs,
+    log,
+  })
+  const archiving = new Archiving({
     archive: (stopping) =>
       archiveOnce({
         nc,
@@ -42,14 +69,23 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
         isPart: false,
         stop: stopping,
       }),
-    everyMs: settings.everyMs,
-    folder: settings.folder,
+    // a former setting leaves its record, which says what is gone; there is nothing to report
+    retaining: rawDays === undefined && blobDays === undefined ? undefined : retaining,
+    everyMs,
+    folder,
+    system,
+    metrics,
+    nowMs,
+    life,
+    log,
+  })
+  const work = new LeasedTask({
+    start: archiving.start,
+    task: tasks.archive,
+    aliveAs: alivePrefixes.archive,
     nc,
     leaseKeys: await kvm.open(buckets.leases),
-    system: await kvm.open(buckets.system),
     holder: instance.id,
-    metrics: archiveMetrics(registry),
-    nowMs,
     life,
     log,
   })

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import { secondMs } from '../core/time.ts'
-import type { Catalogue } from '../operate/archive/catalogue.ts'
-import { filesOf } from '../operate/archive/catalogue.ts'
+import { bytesOf, type Catalogue } from '../operate/archive/catalogue.ts'
+import type { Retention } from '../schemas/retention.ts'
 
 export type ArchiveMetrics = ReturnType<typeof archiveMetrics>
 
@@ -17,15 +17,28 @@ export function archiveMetrics(registry: Registry) {
     'Everything that was accepted before this time is in the archive',
   )
   const trouble = gauge('airproof_archive_trouble', '1 while the next run cannot be made')
+  const rawBefore = gauge(
+    'airproof_retention_raw_before_timestamp_seconds',
+    'Readings measured before this time may be in the archive only',
+  )
+  const hindered = gauge(
+    'airproof_retention_trouble',
+    '1 while nothing is deleted because the archive does not prove it',
+  )
   return {
-    tell: (catalogue: Catalogue): void => {
+    show: (catalogue: Catalogue): void => {
       run.set(catalogue.runs.length)
       batch.set(catalogue.end.batch)
-      bytes.set(filesOf(catalogue).reduce((sum, file) => sum + file.bytes, 0))
+      bytes.set(bytesOf(catalogue))
       const complete = catalogue.complete_until
       if (complete !== null) until.set(Date.parse(complete) / secondMs)
       trouble.set(0)
     },
     hasTrouble: (): void => trouble.set(1),
+    expired: (retention: Retention | undefined, why: string | null): void => {
+      hindered.set(why === null ? 0 : 1)
+      if (typeof retention?.rawBeforeMs === 'number')
+        rawBefore.set(retention.rawBeforeMs / secondMs)
+    },
   }
 }

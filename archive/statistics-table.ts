@@ -15,6 +15,8 @@ export const statisticsColumns: readonly Column<AreaStats>[] = [
   },
   { name: 'start', kind: 'time', isNeeded: true, of: ({ startMs }) => startMs },
   { name: 'readings', kind: 'int', isNeeded: true, of: ({ readings }) => readings },
+  // none: an earlier version wrote the row, and they are in its statistics
+  { name: 'failed', kind: 'int', of: ({ failed }) => failed },
   ...statFields.flatMap((field) =>
     statNames.map(
       (name): Column<AreaStats> => ({

@@ -22,6 +22,9 @@ const encodings: Partial<Record<Column<never>['kind'], ColumnSource['encoding']>
   count: 'DELTA_BINARY_PACKED',
 }
 
+/** Of the values of a page, so that one reading is found without the rest of its group. */
+const pageSize = 65_536
+
 /**
  * Writes a parquet file row by row, one group of rows in memory at a time. The same rows give the same
  * bytes: nothing of the time or the machine is in it.
@@ -50,10 +53,11 @@ export function tableWriter<Row>(file: FileHandle, columns: readonly Column<Row>
   const endGroup = async (): Promise<void> => {
     const columnData = columns.map(({ name, kind }, at): ColumnSource => {
       const encoding = encodings[kind]
-      return { name, data: cells[at] ?? [], ...(encoding !== undefined && { encoding }) }
+      const data = cells[at] ?? []
+      return { name, data, offsetIndex: true, ...(encoding !== undefined && { encoding }) }
     })
     cells = columns.map(() => [])
-    await parquet.write({ columnData, rowGroupSize: groupRows })
+    await parquet.write({ columnData, rowGroupSize: groupRows, pageSize })
     await flush()
   }
   return {

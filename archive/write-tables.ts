@@ -1,12 +1,20 @@
 /** What the archive holds beside readings: the registry and statistics, made again with each run. */
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { dayMs, floorTo } from '../core/time.ts'
 import { dayStart, sensorsFile } from '../operate/archive/archive-layout.ts'
 import type { Catalogue, CatalogueRun, ListedFile } from '../operate/archive/catalogue.ts'
 import type { Column } from '../operate/archive/parquet-table.ts'
 import { putFile } from '../operate/archive/put-file.ts'
+import { sensorColumns } from '../operate/archive/sensor-columns.ts'
 import type { Store } from '../store/store.ts'
-import { sensorColumns, sensorRows } from './sensor-table.ts'
+import {
+  sensorPeriodsOf,
+  sensorStatisticsColumns,
+  sensorStatisticsOf,
+  writtenStatistics,
+} from './sensor-statistics-table.ts'
+import { sensorRows } from './sensor-table.ts'
 import { periodsOf, statisticsColumns, statisticsOf } from './statistics-table.ts'
 import { tableWriter } from './write-table.ts'
 
@@ -17,6 +25,7 @@ type Options = {
   readonly former: Catalogue
   readonly made: CatalogueRun
   readonly nowMs: number
+  readonly stop: AbortSignal
 }
 
 /** @returns all tables of the archive, those of former runs included */
@@ -27,6 +36,7 @@ export async function writeTables({
   former,
   made,
   nowMs,
+  stop,
 }: Options): Promise<readonly ListedFile[]> {
   const tables = new Map(former.tables.map((table) => [table.path, table]))
   const put = async <Row>(
@@ -44,8 +54,27 @@ export async function writeTables({
   const sensors = await sensorRows(nc)
   await put(sensorsFile, sensorColumns, sensors)
   const areas = [...new Set(sensors.map(({ site }) => site.area))].toSorted()
-  const of = { areas, untilMs: floorTo(nowMs, dayMs) }
-  for (const period of periodsOf(made.files.map(({ day }) => dayStart(day))))
-    await put(period.path, statisticsColumns, statisticsOf(period, store, of))
+  const untilMs = floorTo(nowMs, dayMs)
+  const days = made.files.map(({ day }) => dayStart(day))
+  for (const period of periodsOf(days))
+    await put(period.path, statisticsColumns, statisticsOf(period, store, { areas, untilMs }))
+  const source = {
+    store,
+    sensors: await sensorsOf(sensors, store),
+    written: await writtenStatistics(nc, made.after.position),
+    stop,
+  }
+  for (const period of sensorPeriodsOf(days, untilMs))
+    await put(period.path, sensorStatisticsColumns, sensorStatisticsOf(period, source))
   return [...tables.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** Also those whose readings the store no longer has, and those that the registry never had. */
+async function sensorsOf(
+  rows: Awaited<ReturnType<typeof sensorRows>>,
+  store: Store,
+): Promise<readonly SensorId[]> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry has canonical ids only
+  const registered = rows.map(({ sensor }) => sensor.id as SensorId)
+  return [...new Set([...registered, ...(await store.names()).sensors])].toSorted()
 }

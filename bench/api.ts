@@ -112,7 +112,7 @@ async function fillRollups(store: Store): Promise<void> {
     const end = floorTo(nowMs, stepMs)
     for (let n = 0; n < 10; n++) {
       for (let startMs = end - 31 * dayMs; startMs < end; startMs += stepMs) {
-        made.push({ area: areaOf(n), startMs, readings: 6_000, fields })
+        made.push({ area: areaOf(n), startMs, readings: 6_000, failed: 0, fields })
       }
     }
     return made

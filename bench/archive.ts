@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { fromHundredths } from '../core/air/hundredths.ts'
-import { partitionCount, type SensorId } from '../core/air/sensor-id.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import { dayMs, minuteMs } from '../core/time.ts'
 import { checkArchive } from '../operate/archive/check-archive.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { archivedCity, todayMs } from '../test/support/archived-city.ts'
-import { seeded } from '../test/support/chaos/seeded.ts'
+import { walkingSensors } from './walking-sensors.ts'
 
 const { values } = parseArgs({
   options: {
@@ -24,49 +24,7 @@ const { values } = parseArgs({
 })
 const [sensorCount, minutes] = [Number(values.sensors), Number(values.minutes)]
 const perMessage = 1_900
-const random = seeded(13)
-const step = (size: number): number => Math.round((random() - 0.5) * size)
-
-/** A sensor's values wander, as air does; what a sensor adds is noise of a few tenths. */
-type Sensor = {
-  readonly id: SensorId
-  readonly area: string
-  readonly offsetMs: number
-  pm25: number
-  co2: number
-  temperature: number
-  humidity: number
-}
-const sensors = Array.from(
-  { length: sensorCount },
-  (_, at): Sensor => ({
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the registry writes them
-    id: `NGR-LOS-TST-${String(at).padStart(4, '0')}` as SensorId,
-    area: `Area ${at % 40}`,
-    offsetMs: Math.floor(random() * 59_000),
-    pm25: 1_500 + step(2_000),
-    co2: 45_000,
-    temperature: 2_800,
-    humidity: 7_000,
-  }),
-)
-
-function measure(sensor: Sensor, minute: number, from: ArrivedReading): ArrivedReading {
-  sensor.pm25 = Math.max(100, sensor.pm25 + step(300))
-  sensor.co2 = Math.max(40_000, sensor.co2 + step(1_500))
-  sensor.temperature += step(20)
-  sensor.humidity += step(50)
-  const { id, area, offsetMs, pm25, co2, temperature, humidity } = sensor
-  return {
-    ...from,
-    sensor: id,
-    area,
-    timeMs: todayMs - dayMs + minute * minuteMs + offsetMs + Math.floor(random() * 200),
-    values: [pm25, Math.round(pm25 * (1.5 + random() * 0.2)), co2, temperature, humidity],
-    aqi: Math.round(pm25 / 30),
-    flags: 0,
-  }
-}
+const sensors = walkingSensors({ count: sensorCount, areas: 40, mostOffsetMs: 59_000 })
 
 /** In the order in which they are accepted: minute by minute, in messages of one partition. */
 async function writeDay(city: Awaited<ReturnType<typeof archivedCity>>): Promise<number> {
@@ -79,7 +37,7 @@ async function writeDay(city: Awaited<ReturnType<typeof archivedCity>>): Promise
       let next = 0
       const change = (reading: ArrivedReading): ArrivedReading => {
         const [minute, at] = [from + Math.floor(next / own.length), next++ % own.length]
-        return measure(own[at]!, minute, reading)
+        return own[at]!.measure(todayMs - dayMs + minute * minuteMs, reading)
       }
       const readings = (to - from) * own.length
       await city.log.write({ partition, readings, leafVersion: 2, change })
@@ -188,4 +146,5 @@ console.log(
     2,
   ),
 )
+await city[Symbol.asyncDispose]()
 process.exit(0)

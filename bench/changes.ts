@@ -100,14 +100,14 @@ function routeOn(tail: LogTail) {
   }
 }
 
-const told = (perSecond: readonly number[]) => {
+const figuresOf = (perSecond: readonly number[]) => {
   const best = Math.max(...perSecond)
   return { perSecond: best, ratio: Math.round((best / bar) * 100) / 100, allRounds: perSecond }
 }
 async function best(measure: () => Promise<number>) {
   const all: number[] = []
   for (let round = 0; round < rounds; round++) all.push(await measure())
-  return told(all)
+  return figuresOf(all)
 }
 
 async function fromLog() {
@@ -144,7 +144,7 @@ for (const format of ['ndjson', 'csv', 'json'] as const) {
     first.push(await read(format))
     next.push(await read(format))
   }
-  memory[format] = { first: told(first), next: told(next) }
+  memory[format] = { first: figuresOf(first), next: figuresOf(next) }
 }
 const fromServer = await fromLog()
 const result = { bench: 'changes', node: process.version, readings: log.written.length }

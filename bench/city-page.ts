@@ -7,16 +7,10 @@
  * - `longestFrameMs`: the longest time between two frames while readings come, and how many were
  *   over 50 ms; `heard`: readings that came in meanwhile.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { siteOf, testApi } from '../test/support/api.ts'
-import { openChromium } from '../test/support/chromium.ts'
-import { buildPages } from '../test/support/city-browser.ts'
-import { testDashboard } from '../test/support/dashboard.ts'
-import { eventually } from '../test/support/eventually.ts'
+import { openPages } from './open-pages.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -32,9 +26,6 @@ const idOf = (at: number): string => `NGR-LOS-IKJ-${String(at).padStart(4, '0')}
 const aqiAt = (at: number): number => (at * 37) % 340
 
 await using opened = new AsyncDisposableStack()
-const folder = mkdtempSync(join(tmpdir(), 'airproof-city-page-'))
-opened.defer(() => rmSync(folder, { recursive: true, force: true }))
-await buildPages(join(folder, 'pages'))
 const api = opened.use(await testApi())
 for (let at = 0; at < sensors; at++) {
   const site = siteOf('Ikeja', 6.45 + (at % 40) / 150, 3.2 + Math.floor(at / 40) / 60)
@@ -48,18 +39,7 @@ await api.commit(
     aqi: aqiAt(at),
   })),
 )
-const dashboard = opened.use(
-  await testDashboard({
-    nats: api.nats,
-    env: { AIRPROOF_API_URL: api.url, AIRPROOF_DASHBOARD_PAGES: join(folder, 'pages') },
-  }),
-)
-await eventually('the dashboard reaches the API', async () => {
-  const answer = await fetch(`${dashboard.url}/data/v1/sensors?limit=1`)
-  return answer.status === 200
-})
-const browser = await openChromium()
-opened.defer(() => browser.close())
+const { dashboard, browser } = await openPages(api, opened)
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
 await page.goto(`${dashboard.url}/`)
 await page.locator('.sensor-list li').first().waitFor()

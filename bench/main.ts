@@ -20,8 +20,11 @@ const benches: Readonly<Record<string, string>> = {
   quota: 'requests charged: CPU each, a second through NATS, beside a write for each',
   changes: 'a copy of the network: readings a second a core, from memory and from the log',
   statistics: 'a year of local days of a sensor and of an area, beside readings; bytes per hour',
+  stages:
+    'what each stage of a reading costs by itself: decode, judge, decide, encode, pack, lines',
   stream: '200 listeners of 100 readings a second: CPU, delay',
   archive: 'a day of 1.44 million readings into the archive, beside CSV with gzip',
+  sizing: 'bytes of a reading in store, log, leaves and archive; GB per year',
   archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',
   seal: 'readings to a root, beside viem and merkletreejs as they come',
   signatures:
@@ -33,7 +36,11 @@ const benches: Readonly<Record<string, string>> = {
   gate: 'sign-ins a second with 100,000 keys, a storm of 5,000, readings over MQTT',
   push: 'readings over HTTP, in arrays and one by one, each after its PubAck',
   notifier: 'deliveries, isolation and a million waiting, beside a shared pool',
+  pages: 'city and sensor on a slow phone: first answer, map, bytes, presses, an idle hour',
+  'live-memory': 'the memory of a city’s page that is left open for an hour',
   'city-page': 'first paint with 1,000 sensors, frames at 100 readings a second',
+  'map-frames': 'frames of the map with 100,000 sensors: idle, dragged, zoomed',
+  pictures: 'pictures of every page, on a phone and a desk, light and dark; before and after',
   login: 'sign-ins a second a core, and what they do to /v1 beside them',
 }
 

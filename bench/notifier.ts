@@ -18,7 +18,7 @@ import { createWebhookIndex } from '../core/delivery/webhook-match.ts'
 import { freePort } from '../runtime/machine/free-port.ts'
 import { ensureStreams } from '../runtime/nats/streams.ts'
 import { environment } from '../runtime/process/config.ts'
-import { buckets, riseSubject } from '../schemas/subjects.ts'
+import { buckets, eventSubject } from '../schemas/subjects.ts'
 import type { Webhook } from '../schemas/webhooks/webhook.ts'
 import { type TestNats, testNats } from '../test/support/nats.ts'
 import { makeWebhook, putAccount, rise, testKey, testSecret } from '../test/support/notifier.ts'
@@ -139,7 +139,7 @@ const sensorOf = (i: number): string => `NGR-LOS-YAB-${String(i).padStart(3, '0'
 
 const publish = (nc: NatsConnection, sensor: string) => {
   const event = rise(100, 180, sensor)
-  return jetstream(nc).publish(riseSubject(sensor), JSON.stringify(event))
+  return jetstream(nc).publish(eventSubject('rise', sensor), JSON.stringify(event))
 }
 
 async function until(look: () => Promise<boolean> | boolean, withinMs = 600_000): Promise<void> {

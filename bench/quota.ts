@@ -73,6 +73,7 @@ async function memory() {
     nowMs: Date.now,
   })
   const admit = createAdmit({
+    freshen: async () => undefined,
     guard,
     tokens: { open: async () => '' },
     quota,

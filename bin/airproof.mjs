@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import nodeModule from 'node:module'
+import nodeModule, { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -23,16 +23,41 @@ const isNewEnough = major > 24 || (major === 24 && minor >= 12)
 
 if (isNewEnough) {
   keepCompiled()
-  const { main } = await import('../cli/main.ts')
+  const source = new URL('../cli/main.ts', import.meta.url)
+  const { main } = await (existsSync(source) ? import('../cli/main.ts') : import(packed()))
   process.exitCode = await main(process.argv.slice(2))
+  endSoon()
 } else {
-  const node = bundled && fileURLToPath(new URL(`../node_modules/${bundled}`, import.meta.url))
-  if (node && existsSync(node)) handOver(node)
+  const node = bundledNode()
+  if (node) handOver(node)
   else {
     console.error(
-      `airproof needs Node 24.12 or newer and this is ${process.version}: run \`npm ci\` in its folder, which brings one, or install it from nodejs.org`,
+      `airproof needs Node 24.12 or newer and this is ${process.version}: install it with its optional packages (npm without --omit=optional), of which one is a Node, or install Node from nodejs.org`,
     )
     process.exitCode = 1
+  }
+}
+
+/** A socket that a library has forgotten must not keep us, as of a server that never answers. */
+function endSoon() {
+  setInterval(() => {
+    const isPrinted = process.stdout.writableLength === 0 && process.stderr.writableLength === 0
+    if (isPrinted) process.exit()
+  }, 100).unref()
+}
+
+/** A clone has the sources; a package has what was made of them, because Node runs no types there. */
+function packed() {
+  const places = ['../cli/main.js', '../built/cli/main.js']
+  return places.find((place) => existsSync(new URL(place, import.meta.url))) ?? places[0]
+}
+
+/** Beside us or above us, wherever npm has put it. */
+function bundledNode() {
+  try {
+    return bundled && createRequire(import.meta.url).resolve(bundled)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util'
+import { nearest } from '../core/nearest.ts'
 import { shownText } from '../core/shown-text.ts'
 import { codeOf, exitCodeOf, exitCodes, inWords, WrongUsage } from '../runtime/exit.ts'
 import { environment } from '../runtime/process/config.ts'
 import { stopSignal } from '../runtime/process/stop-signal.ts'
 import type { Flags } from '../runtime/settings.ts'
-import { ourVersion } from '../runtime/version.ts'
+import { unknownSettings } from '../runtime/unknown-settings.ts'
+import { ourCommit, ourVersion } from '../runtime/version.ts'
 import { commands } from './commands.ts'
 import type { Command } from './shell/command.ts'
 import { flagFault, joinNegatives, strayFlag } from './shell/flag-fault.ts'
-import { nearest } from './shell/nearest.ts'
+import { changeOf } from './shell/operator-change.ts'
 import { sharedFlags, sharedHelp } from './shell/shared-flags.ts'
 
 // all output of commands goes through here, including text of sensors and customers
@@ -26,7 +28,8 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     if (['--help', '-h', 'help'].includes(name)) return await printOverview()
     if (['--version', '-v', 'version'].includes(name)) {
-      print(ourVersion())
+      const commit = ourCommit()
+      print(commit === undefined ? ourVersion() : `${ourVersion()} (commit ${commit})`)
       return exitCodes.done
     }
     const load = commands[name]
@@ -54,7 +57,11 @@ async function runCommand(
   const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true
   const env = environment()
   doing.isLasting = command.isLasting === true
-  return await command.run({ env, flags, words, print, note, isTerminal, stop: doing.stop })
+  // `up` has already reported them for the processes that it starts
+  if (process.channel === undefined)
+    for (const words of unknownSettings(env)) note(`airproof: ${words}`)
+  const change = changeOf(name, { words, flags, env, note })
+  return await command.run({ env, flags, words, print, note, isTerminal, change, stop: doing.stop })
 }
 
 function parse(

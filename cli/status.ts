@@ -1,5 +1,7 @@
-import { chainInWords } from '../core/proof/demonstration-chain.ts'
+import { isDemonstrationChain } from '../core/proof/demonstration-chain.ts'
 import { minuteMs } from '../core/time.ts'
+import { archiveLines } from '../operate/archive-status.ts'
+import { statisticsLines } from '../operate/statistics-status.ts'
 import { readStatus, type StatusReport } from '../operate/status-report.ts'
 import { exitCodes, MustAct } from '../runtime/exit.ts'
 import { type RunningInstance, readRunningInstance } from '../runtime/machine/running-instance.ts'
@@ -21,8 +23,9 @@ usage: airproof status [--json]
 Reads the state of everything from NATS: what arrives, what the pipeline has not judged yet, what
 the store has not written yet, partition by partition; which processes are gone or not ready, and
 why; which deliveries wait, how old the last anchor is, how many batches are sealed, sent and final,
-the alarms of the anchor process in words, and how many sensors are online. It looks for a second,
-to compute rates.
+the alarms of the anchor process in words, how far the archive goes and what keeps it from going on,
+how much of the past still gets its hours of sensors, and how many sensors are online. It looks for
+a second, to compute rates.
 
   --json   the same as JSON
 
@@ -80,6 +83,8 @@ export function statusLines(
     `anchor     ${anchorWords(report.anchor, nowMs)}`,
     `batches    ${batchWords(report.anchor)}`,
     ...alarmLines(report.anchor),
+    ...archiveLines(report.archive),
+    ...statisticsLines(report.statistics),
     ...(idle > 0 ? [`${idle} of ${partitions.length} partitions have no worker`] : []),
     '',
     ...tableLines(
@@ -108,7 +113,9 @@ function webhookWords({ shards, silent, ...counts }: StatusReport['webhooks']): 
 
 function anchorWords(anchor: StatusReport['anchor'], nowMs: number): string {
   const { last, not_anchored, chain_id } = anchor
-  const chain = chain_id === null ? '' : `; chain ${chainInWords(chain_id)}`
+  const isTest = chain_id !== null && isDemonstrationChain(chain_id)
+  const chain =
+    chain_id === null ? '' : `; chain ${chain_id}${isTest ? ', a local test chain' : ''}`
   const rest = `${not_anchored} readings not anchored yet${chain}`
   if (last === null) return `none is final yet, ${rest}`
   const minutes = Math.max(0, Math.floor((nowMs - Date.parse(last.anchored_at)) / minuteMs))

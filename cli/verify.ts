@@ -15,6 +15,7 @@ import { createKeccak } from '../runtime/keccak.ts'
 import { assertKnownFile } from '../schemas/formats.ts'
 import { verifyArchive, verifyRun } from './archive/verify-archive.ts'
 import { checkExport, type ExportCheck } from './export/check-manifest.ts'
+import { filterWords } from './export/export-filter.ts'
 import { partWords } from './export/part-words.ts'
 import { readExport } from './export/read-export.ts'
 import type { Command, CommandContext } from './shell/command.ts'
@@ -210,7 +211,8 @@ async function verifyExport(
 
 function exportLines(result: ExportCheck): readonly string[] {
   if (!result.ok) return [`✗ ${result.why}`, '', 'REFUSED']
-  const { rows, notAnchored, ofLeaf2, signed, keys, parts, runs } = result
+  const { rows, notAnchored, filter, corrections = [], ofLeaf2 } = result
+  const { signed, keys, parts, runs } = result
   const trusts = new Set(runs.flatMap((run) => run.trusts.filter((line) => !ofOneRow.test(line))))
   if (ofLeaf2 > 0 && signed < rows)
     trusts.add(
@@ -220,8 +222,21 @@ function exportLines(result: ExportCheck): readonly string[] {
     trusts
       .add('that the keys are those of the sensors: the registry of the network names them')
       .add('that nothing which was signed by a name that this airproof does not know was left out')
+  if (filter !== undefined)
+    trusts.add(
+      'that no other reading of the period goes with the filter: a part proves what it has',
+    )
+  if (filter !== undefined && ofLeaf2 < rows && (filter.areas ?? filter.quality) !== undefined)
+    trusts.add(
+      'the areas and flags by which rows with leaf 1 were chosen: leaf 1 does not hold them',
+    )
   return [
     `✓ ${partWords(parts)}`,
+    ...(filter === undefined ? [] : [`  a part of the period: ${filterWords(filter)}`]),
+    ...corrections.map(
+      ({ name, version, hash }) =>
+        `✓ the values of ${name}, version ${version}, follow from the raw ones by the model ${hash}`,
+    ),
     ...(signed > 0
       ? [`✓ ${signed} of the ${rows} rows are signed by their devices; different keys: ${keys}`]
       : []),

@@ -2,15 +2,26 @@
  * Local time: where the hours, days, months and years of an IANA zone begin. A pure function of the
  * zone's rules, which the runtime brings; times are ms since the epoch.
  */
-import { dayMs, floorTo, hourMs } from './time.ts'
+import { dayMs, floorTo, hourMs, minuteMs } from './time.ts'
 
 /** The id of a zone, as the IANA writes it: `Africa/Lagos`. */
 export type TimeZone = string & { readonly brand: 'TimeZone' }
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the id of a zone
 export const utc = 'UTC' as TimeZone
 
+/** Steps that clocks show: equal parts of a day. */
+export const clockSteps = {
+  '10_minutes': 10 * minuteMs,
+  hour: hourMs,
+  '3_hours': 3 * hourMs,
+} as const
+type ClockStep = keyof typeof clockSteps
+type DateStep = 'day' | 'month' | 'year'
+
 /** Steps that follow one another in time; `hour_of_day` and `weekday` are made from hours and days. */
-export type LocalStep = 'hour' | 'day' | 'month' | 'year'
+export type LocalStep = ClockStep | DateStep
+
+export const isClockStep = (step: LocalStep): step is ClockStep => step in clockSteps
 
 /** @returns undefined if the runtime knows no zone of that name; offsets such as +05:30 are not names */
 export function timeZoneOf(name: string): TimeZone | undefined {
@@ -39,16 +50,18 @@ export const instantOfLocal = (asUtcMs: number, zone: TimeZone): number =>
 
 /** The start of the step that holds an instant. */
 export function startOfStep(timeMs: number, step: LocalStep, zone: TimeZone): number {
-  if (step !== 'hour') return startOf(dateOfStep(timeMs, step, zone), zone)
+  if (!isClockStep(step)) return startOf(dateOfStep(timeMs, step, zone), zone)
   const [run] = runs(timeMs, timeMs + 1, zone)
-  return run === undefined ? timeMs : Math.max(run.changedMs, startOfHour(timeMs, run))
+  return run === undefined
+    ? timeMs
+    : Math.max(run.changedMs, startOnClock(timeMs, clockSteps[step], run))
 }
 
 /**
  * Where the steps within [from, to) begin, `from` itself first: it may lie within a step. A day has
  * 23 or 25 hours where clocks change, and begins with its first instant, which need not be 00:00; an
- * hour is cut in two where the offset changes within it, so that no step holds two offsets of a
- * wall clock. A day that a zone left out has no step.
+ * hour, or another part of a day, is cut in two where the offset changes within it, so that none holds
+ * two offsets of a wall clock. A day that a zone left out has no step.
  * @param most at most this many
  */
 export function stepStarts(
@@ -63,11 +76,12 @@ export function stepStarts(
     if (startMs > starts.at(-1)!) starts.push(startMs)
     return true
   }
-  if (step === 'hour') {
+  if (isClockStep(step)) {
+    const sizeMs = clockSteps[step]
     for (const run of runs(fromMs, toMs, zone)) {
       if (run.fromMs > fromMs && !add(run.fromMs)) return starts
-      let next = startOfHour(run.fromMs, run) + hourMs
-      for (; next < run.toMs; next += hourMs) if (!add(next)) return starts
+      let next = startOnClock(run.fromMs, sizeMs, run) + sizeMs
+      for (; next < run.toMs; next += sizeMs) if (!add(next)) return starts
     }
     return starts
   }
@@ -102,14 +116,10 @@ function* runs(fromMs: number, toMs: number, zone: TimeZone): Generator<Run> {
   }
 }
 
-const startOfHour = (timeMs: number, { offsetMs }: Run): number =>
-  floorTo(timeMs + offsetMs, hourMs) - offsetMs
+const startOnClock = (timeMs: number, sizeMs: number, { offsetMs }: Run): number =>
+  floorTo(timeMs + offsetMs, sizeMs) - offsetMs
 
-function dateOfStep(
-  timeMs: number,
-  step: Exclude<LocalStep, 'hour'>,
-  zone: TimeZone,
-): Temporal.PlainDate {
+function dateOfStep(timeMs: number, step: DateStep, zone: TimeZone): Temporal.PlainDate {
   const date = zoned(timeMs, zone).toPlainDate()
   if (step === 'day') return date
   return step === 'month' ? date.with({ day: 1 }) : date.with({ month: 1, day: 1 })
@@ -119,16 +129,31 @@ const startOf = (date: Temporal.PlainDate, zone: TimeZone): number =>
   date.toZonedDateTime(zone).epochMilliseconds
 
 /** The hours that clocks show, 0 to 23, at instants in ascending order. */
-export function hoursOfDay(times: readonly number[], zone: TimeZone): number[] {
+export const hoursOfDay = (times: readonly number[], zone: TimeZone): number[] =>
+  clockTimes(times, zone).map((localMs) => hoursSince(floorTo(localMs, dayMs), localMs))
+
+/** The same of a week: 0 is Monday 00:00, 167 Sunday 23:00. */
+export const hoursOfWeek = (times: readonly number[], zone: TimeZone): number[] =>
+  clockTimes(times, zone).map((localMs) =>
+    hoursSince(floorTo(localMs - firstMondayMs, 7 * dayMs) + firstMondayMs, localMs),
+  )
+
+/** 5 January 1970 */
+const firstMondayMs = 4 * dayMs
+const hoursSince = (fromMs: number, timeMs: number): number =>
+  Math.floor((timeMs - fromMs) / hourMs)
+
+/** What clocks show at instants in ascending order, as if it were UTC. */
+function clockTimes(times: readonly number[], zone: TimeZone): number[] {
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
   const all = [...runs(first, last + 1, zone)]
   let at = 0
   return times.map((timeMs) => {
     while (timeMs >= (all[at]?.toMs ?? Infinity)) at++
-    const localMs = timeMs + (all[at]?.offsetMs ?? 0)
-    return Math.floor((localMs - floorTo(localMs, dayMs)) / hourMs)
+    return timeMs + (all[at]?.offsetMs ?? 0)
   })
 }
+
 /** 1 is Monday, 7 Sunday. */
 export const weekday = (timeMs: number, zone: TimeZone): number => zoned(timeMs, zone).dayOfWeek
 export const yearOf = (timeMs: number, zone: TimeZone): number => zoned(timeMs, zone).year

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { type TimeZone, timeZoneOf, utc } from '../core/local-time.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
@@ -21,7 +22,25 @@ export type DashboardConfig = {
   readonly pages: string | undefined
   /** How people reach the operator: an email address or a page. */
   readonly contact: Contact | undefined
+  /** The name of the whole network. */
+  readonly network: string
+  /** What pages show times in, unless the reader chooses another one. */
+  readonly timezone: TimeZone
+  readonly map: MapSettings
+  /** Of the data, as the API names it: an SPDX identifier, or words. */
+  readonly licence: string | undefined
+  /** Whom those who use the data should name. */
+  readonly attribution: string | undefined
   readonly mail: MailSettings
+}
+
+export type MapSettings = {
+  /** Tiles of others, in place of a file: an address with `{z}/{x}/{y}`, or of a PMTiles file. */
+  readonly tiles: string | undefined
+  /** A PMTiles file; `none`: no ground at all. */
+  readonly file: string | undefined
+  /** What the licence of the map asks for; undefined: what the file says. */
+  readonly attribution: string | undefined
 }
 
 export type Contact = { readonly href: string; readonly text: string }
@@ -39,29 +58,31 @@ export type MailSettings = {
 /** @throws WrongUsage that names the variable */
 export function readDashboardConfig(source: SettingsSource, dataFolder: string): DashboardConfig {
   const settings = readSettings(source)
-  const host = settings.text('AIRPROOF_DASHBOARD_HOST', { default: '127.0.0.1' })
-  const port = settings.port('AIRPROOF_DASHBOARD_PORT', { default: 8081 })
-  const web = ['http:', 'https:']
+  const host = settings.text('AIRPROOF_DASHBOARD_HOST')
+  const port = settings.port('AIRPROOF_DASHBOARD_PORT')
   const ownUrl = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
-  const publicUrl = settings.url('AIRPROOF_DASHBOARD_URL', web, { default: ownUrl })
-  const apiPort = settings.port('AIRPROOF_API_PORT', { default: 8080 })
-  const apiUrl = settings.url('AIRPROOF_API_URL', web, { default: `http://127.0.0.1:${apiPort}` })
+  const publicUrl = settings.url('AIRPROOF_DASHBOARD_URL') ?? ownUrl
+  const apiPort = settings.port('AIRPROOF_API_PORT')
+  const apiUrl = settings.url('AIRPROOF_API_URL') ?? `http://127.0.0.1:${apiPort}`
+  const network = settings.text('AIRPROOF_NETWORK_NAME')
   return Object.freeze({
     host,
     port,
     publicUrl: originOf('AIRPROOF_DASHBOARD_URL', publicUrl),
     apiUrl: originOf('AIRPROOF_API_URL', apiUrl),
-    publicApiUrl: originOf(
-      'AIRPROOF_PUBLIC_URL',
-      settings.url('AIRPROOF_PUBLIC_URL', web, { default: apiUrl }),
-    ),
-    proxies: settings.int('AIRPROOF_DASHBOARD_PROXIES', { default: 0, max: 10 }),
+    publicApiUrl: originOf('AIRPROOF_PUBLIC_URL', settings.url('AIRPROOF_PUBLIC_URL') ?? apiUrl),
+    proxies: settings.int('AIRPROOF_DASHBOARD_PROXIES'),
     pages: settings.text('AIRPROOF_DASHBOARD_PAGES'),
     contact: contactOf(settings.text('AIRPROOF_CONTACT')),
+    licence: settings.text('AIRPROOF_DATA_LICENCE'),
+    attribution: settings.text('AIRPROOF_ATTRIBUTION'),
+    network,
+    timezone: timezoneOf(settings.text('AIRPROOF_TIMEZONE'), network),
+    map: readMap(settings),
     mail: {
       smtpUrl: readSmtpUrl(settings.secret('SMTP_URL')),
       allowPlain: settings.yes('AIRPROOF_ALLOW_PLAIN_SMTP'),
-      from: settings.text('MAIL_FROM', { default: 'airproof <airproof@localhost>' }),
+      from: settings.text('MAIL_FROM'),
       folder: join(dataFolder, 'mail'),
     },
   })
@@ -72,6 +93,43 @@ function originOf(name: string, text: string): string {
   const { origin, pathname, search } = new URL(text)
   if (pathname === '/' && search === '') return origin
   throw new WrongUsage(`${name} must be an address without a path, such as ${origin}`)
+}
+
+/** @throws WrongUsage */
+function timezoneOf(text: string | undefined, network: string): TimeZone {
+  if (text === undefined) return zoneOfCity(network) ?? utc
+  const zone = timeZoneOf(text)
+  if (zone !== undefined) return zone
+  throw new WrongUsage(
+    'AIRPROOF_TIMEZONE must be a name of the IANA time zones, such as Africa/Lagos or UTC',
+  )
+}
+
+/** A network is mostly named after its city, and many zones are too: `Lagos` is in Africa/Lagos. */
+function zoneOfCity(city: string): TimeZone | undefined {
+  const end = `/${city.trim().replaceAll(/\s+/g, '_').toLowerCase()}`
+  const name = Intl.supportedValuesOf('timeZone').find((zone) => zone.toLowerCase().endsWith(end))
+  return name === undefined ? undefined : timeZoneOf(name)
+}
+
+function readMap(settings: ReturnType<typeof readSettings>): MapSettings {
+  const tiles = settings.text('AIRPROOF_TILES_URL')
+  const attribution = settings.text('AIRPROOF_MAP_ATTRIBUTION')
+  const file = settings.text('AIRPROOF_MAP')
+  if (tiles === undefined) return { tiles, file, attribution }
+  const url = URL.parse(tiles)
+  const isFit = url?.protocol === 'https:' || url?.hostname === '127.0.0.1'
+  const hasPlaces = ['{z}', '{x}', '{y}'].every((part) => tiles.includes(part))
+  // these would be in the policy of every page
+  if (!isFit || /[\s;,'"]/.test(tiles) || !(hasPlaces || url.pathname.endsWith('.pmtiles')))
+    throw new WrongUsage(
+      'AIRPROOF_TILES_URL must be like https://tiles.example.org/{z}/{x}/{y}.png, or the https address of a .pmtiles file',
+    )
+  if (attribution === undefined)
+    throw new WrongUsage(
+      'AIRPROOF_TILES_URL needs AIRPROOF_MAP_ATTRIBUTION: name the source as its licence asks for',
+    )
+  return { tiles, file, attribution }
 }
 
 function contactOf(text: string | undefined): Contact | undefined {

@@ -1,6 +1,7 @@
 import { longestTarget } from '../core/access/request-target.ts'
 import { isDemonstrationChain } from '../core/proof/demonstration-chain.ts'
 import { openAccountBook } from '../operate/account-book.ts'
+import { usualConnections } from '../runtime/http/connection-bounds.ts'
 import { startHttpServer } from '../runtime/http/http-server.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { indexByAccount } from '../runtime/nats/index-by-account.ts'
@@ -21,25 +22,35 @@ import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
 import { readDashboardConfig } from './config.ts'
 import { openMailing } from './open-mailing.ts'
+import { aboutRoutes } from './server/about.ts'
 import { openAccountApi } from './server/account-api/account-api.ts'
 import { openAudit } from './server/account-api/audit.ts'
 import { createApp } from './server/app.ts'
+import { openCityMap } from './server/city-map.ts'
 import { dataProxy } from './server/data-proxy.ts'
+import { eventCatalogue } from './server/event-catalogue.ts'
 import { openInternalKey } from './server/internal-key.ts'
+import { chooseLanguage, keepLanguage } from './server/language.ts'
 import { me, pageConfig } from './server/me.ts'
 import { countRequests } from './server/metrics.ts'
 import { networkRoute } from './server/network.ts'
 import { openHoldings } from './server/people/holdings.ts'
 import { openPeople } from './server/people/open-people.ts'
-import { sensorQr } from './server/sensor-qr.ts'
+import { askApi } from './server/places/ask-places.ts'
+import { openDraw } from './server/places/draw.ts'
+import { placeRoutes } from './server/places/place-routes.ts'
+import { openPlaces } from './server/places/places.ts'
+import { placeViews } from './server/places/views.ts'
+import { qrCodes } from './server/qr-codes.ts'
 import { openSessions } from './server/sessions.ts'
 import { views } from './server/views.ts'
-import { openWebFiles } from './server/web-files.ts'
+import { openWebFiles, sendShell } from './server/web-files.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const settings = readDashboardConfig({ env, flags }, config.dataFolder)
   const { publicUrl, proxies, apiUrl } = settings
   const files = openWebFiles(settings.pages)
+  const cityMap = await openCityMap(settings.map, config.dataFolder)
   await using opened = new AsyncDisposableStack()
   const nowMs = Date.now
   const clockMs = (): number => performance.now()
@@ -81,26 +92,58 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
     ...environment,
   })
 
+  const { contact, licence, attribution } = settings
+  const { tiles } = settings.map
+  const tilesHost = tiles === undefined ? undefined : new URL(tiles).host
+  const site = { api: settings.publicApiUrl, contact, licence, attribution, tilesHost }
+  const places = openPlaces({
+    ask: askApi({ apiUrl, key: internalKey.current }),
+    city: settings.network,
+    timezone: settings.timezone,
+    nowMs,
+    onFailure: (error) => log.debug({ err: error }, 'the API did not say how the air is'),
+  })
+  const draw = opened.use(openDraw({ nowMs }))
+  const serveView = placeViews({
+    places,
+    shell: files.shell,
+    publicUrl,
+    network: settings.network,
+    proxies,
+    send: sendShell,
+  })
+
   const app = createApp({
     files,
     sessions,
     views,
+    serveView,
     publicUrl,
+    tilesUrl: settings.map.tiles,
+    site,
     log,
     observe: countRequests(metrics),
     routes: [
       me,
+      chooseLanguage(keepLanguage(book)),
+      ...aboutRoutes(site),
       pageConfig({
         api: settings.publicApiUrl,
         contact: settings.contact,
+        network: settings.network,
+        timezone: settings.timezone,
+        map: cityMap.config,
         isDemonstration: () => {
           // all contracts of an instance are on one chain
           const [[, deployment] = []] = deployments.entries()
           return deployment !== undefined && isDemonstrationChain(deployment.chainId)
         },
       }),
+      ...cityMap.routes,
       networkRoute({ apiUrl, nowMs }),
-      sensorQr({ publicUrl, proxies, clockMs }),
+      eventCatalogue,
+      ...qrCodes({ publicUrl, publicApiUrl: settings.publicApiUrl, proxies, clockMs }),
+      ...placeRoutes({ places, draw, publicUrl, proxies, clockMs }),
       ...people,
       ...accountApi.routes,
       ...dataProxy({ apiUrl, key: internalKey.current, proxies, clockMs, stop }),
@@ -112,6 +155,8 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       host: settings.host,
       port: settings.port,
       setting: 'AIRPROOF_DASHBOARD_PORT',
+      // a browser opens up to six, and one address may be a school or a carrier's customers
+      connections: { ...usualConnections, fromPublic: 2_000 },
       longestUrl: longestTarget,
       brokenBody: ({ code, message }) =>
         Buffer.from(JSON.stringify({ status: 'error', error: { code, message } })),

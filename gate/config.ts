@@ -26,6 +26,8 @@ export type CalloutConfig = {
 }
 
 const mebibyte = 1024 * 1024
+/** `airproof up` chooses one itself. */
+const usualPort = 8082
 
 /** @throws WrongUsage that names the variable */
 export function readGateConfig(source: SettingsSource): GateConfig {
@@ -33,9 +35,9 @@ export function readGateConfig(source: SettingsSource): GateConfig {
   return {
     callout: readCallout(source),
     push: {
-      host: settings.text('AIRPROOF_PUSH_HOST', { default: '127.0.0.1' }),
-      port: settings.port('AIRPROOF_PUSH_PORT', { default: 8082 }),
-      spoolMaxBytes: settings.int('AIRPROOF_PUSH_SPOOL_MB', { default: 64, min: 1 }) * mebibyte,
+      host: settings.text('AIRPROOF_PUSH_HOST'),
+      port: settings.port('AIRPROOF_PUSH_PORT') ?? usualPort,
+      spoolMaxBytes: settings.int('AIRPROOF_PUSH_SPOOL_MB') * mebibyte,
     },
   }
 }

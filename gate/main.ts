@@ -39,8 +39,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       onFailure: (error) => log.debug({ err: error }, 'what was seen is written later'),
     }),
   )
-  metrics.gauge('airproof_gate_credentials', 'Credentials known', book.size)
-  metrics.gauge('airproof_gate_sensors', 'Sensors known', sensors.size)
+  metrics.known({ credentials: book.size, sensors: sensors.size })
   opened.use(await openTopics({ nc, sensors, holder, guard, log, metrics: registry }))
   let pausedForMs = (_id: string): number => 0
   if (callout === undefined) log.info('this NATS lets its sensors in itself: no sign-ins here')

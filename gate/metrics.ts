@@ -31,6 +31,13 @@ export function gateMetrics(registry: Registry) {
       'Pieces of input whose handling failed and that were skipped: a fault of airproof',
       'loop',
     ),
-    gauge: gaugeIn(registry),
+    known: (books: {
+      readonly credentials: () => number
+      readonly sensors: () => number
+    }): void => {
+      const gauge = gaugeIn(registry)
+      gauge('airproof_gate_credentials', 'Credentials known', books.credentials)
+      gauge('airproof_gate_sensors', 'Sensors known', books.sensors)
+    },
   }
 }

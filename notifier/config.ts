@@ -20,23 +20,17 @@ export type NotifierConfig = {
 /** @throws WrongUsage that names the variable */
 export function readNotifierConfig(source: SettingsSource): NotifierConfig {
   const settings = readSettings(source)
-  const signatureHeader = settings.text('AIRPROOF_SIGNATURE_HEADER', {
-    default: defaultSignatureHeader,
-  })
+  const signatureHeader = settings.text('AIRPROOF_SIGNATURE_HEADER')
   if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(signatureHeader))
     throw new WrongUsage(
       `AIRPROOF_SIGNATURE_HEADER must be a header name such as ${defaultSignatureHeader}; it is "${signatureHeader}"`,
     )
-  const perSecond = settings.int('AIRPROOF_WEBHOOK_RATE', { default: 10, min: 1, max: 10_000 })
+  const perSecond = settings.int('AIRPROOF_WEBHOOK_RATE')
   return {
     allowInsecure: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
     signatureHeader,
     rate: { perSecond, burst: 2 * perSecond },
     publicUrl: readPublicUrl(settings),
-    mostWaiting: settings.int('AIRPROOF_WEBHOOK_WAITING', {
-      default: 20_000,
-      min: 100,
-      max: 1_000_000,
-    }),
+    mostWaiting: settings.int('AIRPROOF_WEBHOOK_WAITING'),
   }
 }

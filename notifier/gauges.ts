@@ -5,8 +5,8 @@ import type { WebhookBook } from './webhook-book.ts'
 
 type Watched = {
   readonly shards: () => readonly Shard[]
-  readonly limits: Limits
-  readonly book: WebhookBook
+  readonly limits: Pick<Limits, 'inFlight'>
+  readonly book: Pick<WebhookBook, 'size'>
 }
 
 /** What an operator sees of this process's shards at any time. */

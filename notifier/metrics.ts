@@ -41,6 +41,13 @@ export function notifierMetrics(registry: Registry) {
       buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 60],
       registers,
     }),
+    age: new Histogram({
+      name: 'airproof_webhook_delivery_age_seconds',
+      help: 'From the time that an event names to the end of its delivery, by how that ended: delivered or dead',
+      labelNames: ['outcome'],
+      buckets: [1, 5, 30, 60, 300, 1_800, 3_600, 21_600, 86_400, 259_200],
+      registers,
+    }),
     commit: new Histogram({
       name: 'airproof_webhook_commit_seconds',
       help: 'How long a message of the ledger takes until it is durable',

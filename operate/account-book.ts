@@ -14,7 +14,11 @@ import { watchChecked } from '../runtime/nats/watched-bucket.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 
-export const keyLifeMs = 90 * dayMs
+/** Days for which a key may be made: as long as the last unless its owner chooses. */
+export const keyDays = [7, 30, 90] as const
+export type KeyDays = (typeof keyDays)[number]
+/** The first reminder of a key's end, which one that is made for less does not get. */
+const firstReminderDays = 14
 const hintLength = 8
 
 export type AccountBook = {
@@ -68,6 +72,8 @@ export type NewAccount = {
   readonly tier: Account['tier']
   readonly nowMs: number
   readonly organization?: string
+  /** Of the emails to it. */
+  readonly language?: string
   /** The account's owner has shown that the address is theirs. */
   readonly isConfirmed?: boolean
 }
@@ -79,7 +85,7 @@ export type NewAccount = {
  */
 export async function createAccount(
   { accounts, emails }: AccountBook,
-  { name, tier, nowMs, organization, isConfirmed = false, ...rest }: NewAccount,
+  { name, tier, nowMs, organization, language, isConfirmed = false, ...rest }: NewAccount,
 ): Promise<Account> {
   const email = normaliseEmail(rest.email)
   const id = await takeAddress(emails, email, `acc_${randomBytes(10).toString('hex')}`)
@@ -89,6 +95,7 @@ export async function createAccount(
     email,
     name,
     ...(organization === undefined ? {} : { organization }),
+    ...(language === undefined ? {} : { language }),
     tier,
     role: 'user',
     created_at: at,
@@ -137,7 +144,7 @@ export async function needAccount(book: AccountBook, idOrEmail: string): Promise
 export const changeAccount = async (
   book: AccountBook,
   idOrEmail: string,
-  change: Partial<Pick<Account, 'tier' | 'role'>>,
+  change: Partial<Pick<Account, 'tier' | 'role' | 'language'>>,
 ): Promise<Account> =>
   await changeValue<Account>(book.accounts, (await needAccount(book, idOrEmail)).id, (account) => ({
     ...account,
@@ -213,7 +220,12 @@ export const hashOfKey = sha256
 
 export type MadeKey = { readonly key: string; readonly record: KeyRecord }
 
-export type NewKey = { readonly account: string; readonly name: string; readonly nowMs: number }
+export type NewKey = {
+  readonly account: string
+  readonly name: string
+  readonly nowMs: number
+  readonly days?: KeyDays
+}
 
 const longestKeyName = 100
 export const keyNameExpected = `a text of 1 to ${longestKeyName} visible characters on one line, none of which changes the direction of text`
@@ -223,7 +235,7 @@ export const isKeyName = (name: string): boolean =>
 /** The key is only in the return value; its hash is stored. @throws WrongUsage */
 export async function createKey(
   { keys }: AccountBook,
-  { account, name, nowMs }: NewKey,
+  { account, name, nowMs, days = 90 }: NewKey,
 ): Promise<MadeKey> {
   if (!isKeyName(name)) throw new WrongUsage(`the name of a key must be ${keyNameExpected}`)
   const key = makeKey(apiKeyPrefix, randomBytes(keyRandomBytes))
@@ -233,7 +245,8 @@ export async function createKey(
     name,
     hint: key.slice(0, hintLength),
     created_at: formatIso(nowMs),
-    expires_at: formatIso(nowMs + keyLifeMs),
+    expires_at: formatIso(nowMs + days * dayMs),
+    ...(days < firstReminderDays && { reminded_days: firstReminderDays }),
   }
   await keys.create(hashOfKey(key), JSON.stringify(record))
   return { key, record }
@@ -279,6 +292,18 @@ export const revokeKeyOfHash = (
   changeValue<KeyRecord>(keys, hash, (record) => ({
     ...record,
     revoked_at: record.revoked_at ?? formatIso(nowMs),
+  }))
+
+/** It works until then, or until its own end if that is sooner; no reminder of that is sent. @throws MustAct */
+export const endKeyOfHash = (
+  { keys }: AccountBook,
+  hash: string,
+  atMs: number,
+): Promise<KeyRecord> =>
+  changeValue<KeyRecord>(keys, hash, (record) => ({
+    ...record,
+    expires_at: formatIso(Math.min(atMs, Date.parse(record.expires_at))),
+    reminded_days: 0,
   }))
 
 const byAge = (a: { created_at: string }, b: { created_at: string }): number =>

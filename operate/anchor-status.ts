@@ -1,4 +1,4 @@
-/** What is sealed, what is final on the chain, and what stands in the way, as the anchor process records it. */
+/** What is sealed, what is final on the chain, and what prevents more, as the anchor process records it. */
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -85,7 +85,7 @@ export async function readAnchorStatus(
   }
 }
 
-/** After an outage so many are sent at a time; the others wait. */
+/** After an outage this many are sent at a time; the others wait. */
 const mostSent = 1_000
 
 /** @param final the last batch that is */

@@ -118,6 +118,10 @@ export async function liveProcesses(
   ]
 }
 
+/** Every process that reports its level; one that was killed counts for 10 s. */
+export const levelReports = async (nc: NatsConnection): Promise<readonly LiveProcess[]> =>
+  [...(await readReports(nc))].map((entry) => reportOf(entry, new Map()).process)
+
 const unknownProcess = (name: string, id?: string): LiveProcess => ({
   name,
   id,

@@ -7,6 +7,7 @@
 import { wholeNetwork } from '../core/air/area.ts'
 import type { Reading } from '../core/air/reading.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
+import { statRules } from '../store/stat-fields.ts'
 import type { BucketSize } from '../store/store.ts'
 
 export type RollupRecord = {
@@ -111,13 +112,15 @@ export function parseRollupRecord(value: unknown): RollupRecord | undefined {
     dirty,
     dirtyDays,
     sensorsFromMs,
-  }: Partial<Record<keyof RollupRecord, unknown>> = value
+    rules,
+  }: Partial<Record<keyof RollupRecord | 'rules', unknown>> = value
   if (typeof position !== 'number' || !isSteps(dirty) || !isSteps(dirtyDays)) return undefined
   return {
     position,
     dirty,
     dirtyDays,
-    ...(typeof sensorsFromMs === 'number' ? { sensorsFromMs } : {}),
+    // what other rules made is not read, and is made again
+    ...(typeof sensorsFromMs === 'number' && rules === statRules ? { sensorsFromMs } : {}),
   }
 }
 

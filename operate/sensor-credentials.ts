@@ -48,6 +48,17 @@ export async function issueCredential(
   return secret
 }
 
+/**
+ * The same without reading what was there, for a process that may not: any previous secret ends at
+ * once. Durable when resolved.
+ */
+export async function issueNewCredential(kv: KV, id: string, nowMs: number): Promise<string> {
+  const secret = newSecret()
+  const credential: Credential = { hash: hashOfSecret(secret), created_at: formatIso(nowMs) }
+  await kv.put(id, JSON.stringify(credential))
+  return secret
+}
+
 /** It cannot be used to sign in any more, and open connections are closed. @throws MustAct none */
 export async function revokeCredential(kv: KV, id: string, nowMs: number): Promise<void> {
   await changeCredential(kv, id, (before) => {

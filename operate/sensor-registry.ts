@@ -226,15 +226,28 @@ async function importOne(
 ): Promise<Outcome> {
   if (await tryCreate(registry, entry)) return ['created', []]
   const id = checkedId(entry.id, registry.rules)
-  let what: (SettingName | 'sites')[] = []
+  let what: Outcome[1] = []
   await changeSensor(registry, id, (known) => {
-    const sites = mergeSites([...known.sites, ...entry.sites])
-    const changed = withSettings({ ...known, sites }, settings)
-    what = [...changedSettings(known, changed)]
-    if (JSON.stringify(sites) !== JSON.stringify(known.sites)) what.push('sites')
-    return what.length === 0 ? undefined : changed
+    const after = afterImport(known, entry, settings)
+    what = after.what
+    return what.length === 0 ? undefined : after.entry
   })
   return [what.length === 0 ? 'unchanged' : 'changed', what]
+}
+
+/** A known sensor once a list was imported that names it. */
+export function afterImport(
+  known: SensorEntry,
+  listed: SensorEntry,
+  settings: SensorSettings,
+): { readonly entry: SensorEntry; readonly what: Outcome[1] } {
+  const sites = mergeSites([...known.sites, ...listed.sites])
+  const entry = withSettings({ ...known, sites }, settings)
+  const areOther = JSON.stringify(sites) !== JSON.stringify(known.sites)
+  return {
+    entry,
+    what: [...changedSettings(known, entry), ...(areOther ? ['sites' as const] : [])],
+  }
 }
 
 /** Oldest first; a site equal to the one before it is left out. */

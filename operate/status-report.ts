@@ -9,9 +9,8 @@ import { formatIso } from '../core/iso-time.ts'
 import { statusCounts } from '../core/state/presence.ts'
 import { readHeader } from '../runtime/nats/log-messages.ts'
 import { seedStates } from '../runtime/nats/seed-states.ts'
-import { lastMessage, nextMessage, type Stored } from '../runtime/nats/stored-message.ts'
+import { lastMessage } from '../runtime/nats/stored-message.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
-import { decodeReadings } from '../schemas/log/readings-message.ts'
 import {
   buckets,
   eventsStream,
@@ -22,6 +21,9 @@ import {
 } from '../schemas/subjects.ts'
 import { partitionLease, storedPrefix } from '../schemas/system-keys.ts'
 import { type AnchorStatus, readAnchorStatus } from './anchor-status.ts'
+import { type ArchiveStatus, readArchiveStatus } from './archive-status.ts'
+import { readStatisticsStatus, type StatisticsStatus } from './statistics-status.ts'
+import { unstoredOf } from './unstored.ts'
 import { readWebhookStatus, type WebhookStatus } from './webhook-status.ts'
 
 export type PartitionStatus = {
@@ -61,6 +63,8 @@ export type StatusReport = {
   }
   readonly webhooks: WebhookStatus
   readonly anchor: AnchorStatus
+  readonly archive: ArchiveStatus | null
+  readonly statistics: StatisticsStatus
   readonly partitions: readonly PartitionStatus[]
 }
 
@@ -93,6 +97,8 @@ export async function readStatus(
     sensors,
     webhooks,
     anchor: await readAnchorStatus(nc, sum(partitions, 'accepted')),
+    archive: await readArchiveStatus(nc),
+    statistics: await readStatisticsStatus(nc),
     partitions,
   }
 }
@@ -119,34 +125,16 @@ async function readPartitions(
         accepted: header?.nLast ?? 0,
         log_seq: last?.seq ?? 0,
         log_time: last === undefined ? null : formatIso(last.timeMs),
-        unstored: await unstoredOf(nc, { partition, last, storedSeq: stored.get(partition) ?? 0 }),
+        unstored: await unstoredOf(nc, {
+          partition,
+          lastSeq: last?.seq ?? 0,
+          n: header?.nLast ?? 0,
+          storedSeq: stored.get(partition) ?? 0,
+        }).then(({ readings: unstored }) => unstored),
         worker: workers[partition] ?? null,
       }
     }),
   )
-}
-
-type Unstored = {
-  readonly partition: number
-  readonly last: Stored | undefined
-  /** Everything of the partition up to this sequence of READINGS is in the store. */
-  readonly storedSeq: number
-}
-
-/**
- * Readings are numbered per partition: counts from the first message that is not stored to the
- * last. What the log was trimmed of was stored before, so it does not count.
- */
-async function unstoredOf(
-  nc: NatsConnection,
-  { partition, last, storedSeq }: Unstored,
-): Promise<number> {
-  if (last === undefined || last.seq <= storedSeq) return 0
-  const subject = readingsSubject(partition)
-  const next = await nextMessage(nc, readingsStream, subject, storedSeq + 1)
-  if (next === undefined) return 0
-  const { nLast, readings } = decodeReadings(readHeader(next.subject, next.headers), next.data)
-  return Math.max(0, readHeader(last.subject, last.headers).nLast - (nLast - readings.length))
 }
 
 /** KV `leases`: which process works on which partition now. */

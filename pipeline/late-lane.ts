@@ -10,12 +10,13 @@
  * next, and a reading that they accepted may be repeated there.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Reading, ReadingKey } from '../core/air/reading.ts'
+import type { ReadingKey } from '../core/air/reading.ts'
 import type { Deferred } from '../core/state/log-message.ts'
 import { logReader } from '../runtime/nats/log-messages.ts'
 import { nextMessage } from '../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import { fitTogether, judgeLate, type LateVerdict } from './decide/decide.ts'
+import type { ExpiredReadings } from './projections/expired-readings.ts'
 
 type Entry = { readonly seq: number; readonly deferred: readonly Deferred[] }
 
@@ -25,7 +26,7 @@ export type LateLaneOptions = {
   /** Everything up to here is judged; everything up to `lastSeq` is in the log. */
   readonly lateTo: number
   readonly lastSeq: number
-  readonly existing: (keys: readonly ReadingKey[]) => Promise<readonly (Reading | undefined)[]>
+  readonly existing: ExpiredReadings['existing']
   readonly isRefusedKey: (key: ReadingKey) => boolean
   /** Resolves when the store holds everything of the partition up to a sequence. */
   readonly stored: (seq: number) => Promise<void>

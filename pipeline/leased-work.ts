@@ -1,4 +1,4 @@
-/** What this process works on: partitions and the statistics job, as leases come and go. */
+/** What this process works on: partitions and jobs, as leases come and go. */
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
@@ -6,9 +6,9 @@ import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
-import { partitionLease, partitionPrefix, tasks } from '../schemas/system-keys.ts'
+import { partitionLease, partitionPrefix } from '../schemas/system-keys.ts'
+import type { LeasedJob } from './leased-job.ts'
 import type { Partitions } from './partitions.ts'
-import type { RollUpTask } from './projections/roll-up-task.ts'
 import type { StoreWriter } from './projections/store-writer.ts'
 import { positionPublisher } from './projections/stored-positions.ts'
 
@@ -24,7 +24,8 @@ type Options = {
   /** Stable over restarts. */
   readonly holder: string
   readonly partitions: Partitions
-  readonly rollUps: RollUpTask
+  /** By their leases. */
+  readonly jobs: ReadonlyMap<string, LeasedJob>
   readonly writer: StoreWriter
   readonly life: Lifetime
   readonly logger: Logger
@@ -48,10 +49,10 @@ export class LeasedWork {
 
   /** Takes no more, commits what is under way, then lets go of everything, in this order. */
   readonly letGo = async (): Promise<void> => {
-    const { partitions, rollUps, writer } = this.#options
+    const { partitions, writer } = this.#options
     // a round of leases under way may still take a partition
     await this.#background
-    await rollUps.stop()
+    await this.#stopJobs()
     await partitions.giveAll()
     await writer.drain()
     await this.#leases.releaseAll()
@@ -59,27 +60,32 @@ export class LeasedWork {
 
   /** What NATS or the store did not take in time is in RAW or in the log, and waits there. */
   readonly end = async (): Promise<void> => {
-    const { partitions, rollUps } = this.#options
+    const { partitions } = this.#options
     await Promise.allSettled([this.#background])
-    await Promise.allSettled([rollUps.stop(), partitions.giveAll()])
+    await Promise.allSettled([this.#stopJobs(), partitions.giveAll()])
+  }
+
+  async #stopJobs(): Promise<void> {
+    await Promise.all([...this.#options.jobs.values()].map((job) => job.stop()))
   }
 
   #openLeases(): Leases {
-    const { nc, leaseKeys, holder, partitions, rollUps, life, logger } = this.#options
+    const { nc, leaseKeys, holder, partitions, jobs, life, logger } = this.#options
     return openLeases({
       nc,
       kv: leaseKeys,
       holder,
       shared: Array.from({ length: partitionCount }, (_, partition) => partitionLease(partition)),
-      single: [tasks.rollUp],
+      single: [...jobs.keys()],
       onHeld: (name) => {
-        if (name === tasks.rollUp) rollUps.start()
+        const job = jobs.get(name)
+        if (job !== undefined) job.start()
         else partitions.take(partitionOfTask(name))
       },
-      onRelease: (name) =>
-        name === tasks.rollUp ? rollUps.stop() : partitions.give(partitionOfTask(name)),
+      onRelease: (name) => jobs.get(name)?.stop() ?? partitions.give(partitionOfTask(name)),
       onLost: (name) => {
-        if (name === tasks.rollUp) void rollUps.stop()
+        const job = jobs.get(name)
+        if (job !== undefined) void job.stop()
         else life.fail(new TryAgain(`${name} was taken by another process: starting again`))
       },
       onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),

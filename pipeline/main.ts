@@ -1,13 +1,17 @@
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
+import { openArchiveFiles } from '../operate/archive/archive-files.ts'
+import { archiveFolder } from '../operate/archive/archive-folder.ts'
+import { expiredRows } from '../operate/archive/expired-rows.ts'
+import { takeStore } from '../operate/store-copy.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
+import { watchRetention } from '../runtime/nats/retention.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
-import { claimStore } from '../runtime/process/kept-store.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
 import {
   type ProcessContext,
@@ -16,24 +20,38 @@ import {
 } from '../runtime/process/process.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { tasks } from '../schemas/system-keys.ts'
 import { openStore } from '../store/open-store.ts'
-import { sqliteHasRows } from '../store/sqlite/has-rows.ts'
 import { thresholdOf } from './decide/thresholds.ts'
+import { openGauges, watchBehind } from './gauges.ts'
+import { leasedJob } from './leased-job.ts'
 import { LeasedWork } from './leased-work.ts'
 import type { Log } from './log/commit.ts'
 import { pipelineMetrics } from './metrics.ts'
+import { judgeNeighbours } from './neighbours/judge-neighbours.ts'
+import { neighbourOptions } from './neighbours/neighbour-options.ts'
+import { followNeighbours } from './neighbours/reports.ts'
 import { openContext } from './open-context.ts'
 import { openWriter } from './open-writer.ts'
 import { createPartitions } from './partitions.ts'
-import { readEntriesOf } from './projections/read-entries.ts'
-import { RollUpTask } from './projections/roll-up-task.ts'
+import { expiredReadings } from './projections/expired-readings.ts'
+import { rollUpTask } from './projections/roll-up-task.ts'
+import { keepSensorList } from './projections/sensor-list.ts'
 import { parsePositions } from './projections/stored-positions.ts'
+import { readRowsOf } from './read-rows.ts'
+import { RowsAtHand } from './rows-at-hand.ts'
 
 const publishTimeoutMs = 2_000
 
 export const run: ProcessMain = tryAgainIfAway(runPipeline)
 
-async function runPipeline({ config, log: logger, stop }: ProcessContext): Promise<void> {
+async function runPipeline({
+  config,
+  env,
+  flags,
+  log: logger,
+  stop,
+}: ProcessContext): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
   const { pause, stopping } = life
@@ -43,8 +61,8 @@ async function runPipeline({ config, log: logger, stop }: ProcessContext): Promi
   const level = opened.use(
     await joinInstance(nc, { ...config, name: 'pipeline', id: instance.worker }),
   )
-  const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
-  if (former !== undefined) logger.warn(`history stays in ${former}`)
+  const former = await takeStore(nc, config)
+  if (former !== undefined) logger.warn(former)
   const store = opened.use(await openStore(config.store, { onNotice: (line) => logger.info(line) }))
   const registry = openMetrics('pipeline')
   const metrics = pipelineMetrics(registry)
@@ -67,10 +85,21 @@ async function runPipeline({ config, log: logger, stop }: ProcessContext): Promi
       logger.debug({ err: error }, 'NATS did not take a message: trying again')
     },
   }
-  const readEntries = readEntriesOf(nc)
+  const atHand = new RowsAtHand()
+  const archive = openArchiveFiles(archiveFolder({ env, flags }, config.dataFolder))
+  const retention = opened.use(await watchRetention(nc))
+  const expired = expiredReadings({
+    store,
+    rows: expiredRows(archive, retention.now),
+    retention,
+    nowMs: Date.now,
+    onUnreadable: (error) =>
+      logger.error({ err: error }, `hours of a late reading stay as they were: ${error.message}`),
+  })
+  const readRows = readRowsOf(nc, atHand)
   const writer = openWriter({
     store,
-    readEntries,
+    readRows,
     log,
     logger,
     metrics,
@@ -78,23 +107,50 @@ async function runPipeline({ config, log: logger, stop }: ProcessContext): Promi
   })
   const leaseKeys = await new Kvm(nc).open(buckets.leases)
   const { id: holder, worker } = instance
-  const opening = { log, logger, worker, holder, leaseKeys, sensors, webhooks, store, writer }
+  const { existing } = expired
+  const opening = {
+    log,
+    atHand,
+    logger,
+    worker,
+    holder,
+    leaseKeys,
+    sensors,
+    webhooks,
+    existing,
+    writer,
+  }
   const { earliestMs } = config
-  const context = await openContext({ ...opening, metrics, earliestMs, life })
+  const neighbours = opened.use(followNeighbours(nc))
+  const context = await openContext({ ...opening, metrics, earliestMs, life, neighbours })
   const partitions = createPartitions(context, logger)
-  const { gauge } = metrics
-  gauge('airproof_store_waiting_rows', 'Rows committed and not yet stored', writer.waitingRows)
-  gauge('airproof_late_waiting', 'Deferred readings in memory', partitions.lateWaiting)
-  const rollUps = new RollUpTask({
-    store,
+  const onFailure = (error: unknown): void =>
+    logger.debug({ err: error }, 'how far the partitions are behind is looked up later')
+  const looking = { nc, partitions, writer, life, onFailure }
+  openGauges(registry, { ...looking, behind: watchBehind(looking), nowMs: Date.now })
+  const rollUps = {
+    store: expired.statistics,
     positions: system,
-    readEntries,
+    readRows,
     nowMs: Date.now,
     pause,
-    onFailure: (error) => logger.warn({ err: error }, 'statistics: trying again'),
-    stop: stopping,
-  })
-  const held = { partitions, rollUps, writer, life, logger }
+    onFailure: (error: unknown) => logger.warn({ err: error }, 'statistics: trying again'),
+  }
+  const judging = neighbourOptions({ nc, sensors, pause, logger, readRows })
+  const listing = {
+    nc,
+    rules,
+    store,
+    nowMs: Date.now,
+    pause,
+    onFailure: (error: unknown) => logger.warn({ err: error }, 'the list of sensors: trying again'),
+  }
+  const jobs = new Map([
+    [tasks.sensorList, leasedJob((until) => keepSensorList(listing, until), stopping)],
+    [tasks.rollUp, leasedJob((until) => rollUpTask(rollUps, until), stopping)],
+    [tasks.neighbours, leasedJob((until) => judgeNeighbours(judging, until), stopping)],
+  ])
+  const held = { partitions, jobs, writer, life, logger }
   const work = new LeasedWork({ nc, leaseKeys, system: system.kv, holder, ...held })
   opened.use(
     await openAdmin({

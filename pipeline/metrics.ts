@@ -61,7 +61,12 @@ export function pipelineMetrics(registry: Registry) {
       help: 'Writes that failed and were tried again',
       registers,
     }),
-    gauge: gaugeIn(registry),
+    clockBehind: (isBehind: () => boolean): void =>
+      gaugeIn(registry)(
+        'airproof_broker_clock_behind',
+        '1: more than nine of ten readings of the last minute were refused as future: a person should look',
+        () => Number(isBehind()),
+      ),
     /** Refused, and beyond what is listed of its sensor. */
     notListed: (reason: Refused['reason']): void => {
       readings.inc({ outcome: reason })

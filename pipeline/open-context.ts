@@ -7,7 +7,6 @@ import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { partitionLease } from '../schemas/system-keys.ts'
-import type { Store } from '../store/store.ts'
 import { watchReceipts } from './copies/receipts.ts'
 import { createCheckSignature } from './decide/check-signatures.ts'
 import { createClockWatch } from './decide/clock-watch.ts'
@@ -16,26 +15,31 @@ import { thresholdsOf } from './decide/thresholds.ts'
 import { watchMarks } from './log/border.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
+import type { NeighbourBoard } from './neighbours/reports.ts'
 import type { PartitionContext } from './partition-context.ts'
+import type { ExpiredReadings } from './projections/expired-readings.ts'
 import type { StoreWriter } from './projections/store-writer.ts'
+import type { RowsAtHand } from './rows-at-hand.ts'
 
 type Opened = {
   readonly log: Log
+  readonly atHand: RowsAtHand
   readonly logger: Logger
   readonly worker: string
   readonly holder: string
   readonly leaseKeys: KV
   readonly sensors: WatchedBucket<RegisteredSensor>
   readonly webhooks: WatchedBucket<number>
-  readonly store: Store
+  readonly existing: ExpiredReadings['existing']
   readonly writer: StoreWriter
   readonly metrics: PipelineMetrics
   readonly earliestMs: number
   readonly life: Lifetime
+  readonly neighbours: NeighbourBoard
 }
 
 export async function openContext(opened: Opened): Promise<PartitionContext> {
-  const { log, logger, worker, sensors, store, writer, metrics, earliestMs, life } = opened
+  const { log, logger, worker, sensors, existing, writer, metrics, earliestMs, life } = opened
   const clock = watchClock(opened)
   const keccak = await createKeccak()
   const isTaken = heldByAnother(opened.leaseKeys, opened.holder)
@@ -50,7 +54,7 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
     thresholds: thresholdsOf(opened.webhooks),
     keccak,
     checkSignature: createCheckSignature(keccak),
-    store,
+    existing,
     writer,
     storm: createStormWatch((silent) => {
       metrics.storms.inc()
@@ -64,6 +68,8 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
         clock.note(message)
       },
     },
+    atHand: opened.atHand,
+    neighbours: opened.neighbours,
     earliestMs,
     nowMs: Date.now,
     monotonicMs: () => Math.floor(performance.now()),
@@ -96,10 +102,6 @@ function watchClock({ logger, metrics }: Opened): ReturnType<typeof createClockW
       else logger.info(counts, 'readings are no longer refused as `future`')
     },
   })
-  metrics.gauge(
-    'airproof_broker_clock_behind',
-    '1: more than nine of ten readings of the last minute were refused as future: a person should look',
-    () => Number(clock.isBehind()),
-  )
+  metrics.clockBehind(clock.isBehind)
   return clock
 }

@@ -4,11 +4,12 @@ import { listRefusedRows } from './copies/refused-rows.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
 import type { Partitions } from './partitions.ts'
-import { type ReadEntries, type StoreWriter, startStoreWriter } from './projections/store-writer.ts'
+import { type StoreWriter, startStoreWriter } from './projections/store-writer.ts'
+import type { ReadRows } from './read-rows.ts'
 
 type Options = {
   readonly store: Store
-  readonly readEntries: ReadEntries
+  readonly readRows: ReadRows
   readonly log: Log
   readonly logger: Logger
   readonly metrics: PipelineMetrics
@@ -17,10 +18,10 @@ type Options = {
 
 /** The store writer; what the store refuses is counted, remembered and listed. */
 export const openWriter = (options: Options): StoreWriter => {
-  const { store, readEntries, log, logger, metrics, rememberRefused } = options
+  const { store, readRows, log, logger, metrics, rememberRefused } = options
   return startStoreWriter({
     store,
-    readEntries,
+    readRows,
     onRefused: async (partition, refused) => {
       metrics.storeRefused.inc(refused.length)
       const rows = { partition, rows: refused.length, why: refused[0]?.why }

@@ -1,17 +1,21 @@
 import type { Keccak } from '../core/proof/leaf.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
-import type { Store } from '../store/store.ts'
 import type { CheckSignature } from './decide/check-signatures.ts'
 import type { StormWatch } from './decide/storm-watch.ts'
 import type { Marks } from './log/border.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
+import type { NeighbourBoard } from './neighbours/reports.ts'
+import type { ExpiredReadings } from './projections/expired-readings.ts'
 import type { StoreWriter } from './projections/store-writer.ts'
+import type { RowsAtHand } from './rows-at-hand.ts'
 
 /** What the workers of all partitions of a process share. */
 export type PartitionContext = {
   readonly log: Log
+  /** What is committed, for what follows the log in this process. */
+  readonly atHand: RowsAtHand
   readonly marks: Marks
   readonly logger: Logger
   readonly worker: string
@@ -20,11 +24,13 @@ export type PartitionContext = {
   readonly thresholds: () => readonly number[]
   readonly keccak: Keccak
   readonly checkSignature: CheckSignature
-  readonly store: Pick<Store, 'existing'>
+  readonly existing: ExpiredReadings['existing']
   readonly writer: StoreWriter
   readonly storm: StormWatch
   /** The sensors that asked for receipts. */
   readonly wantReceipts: ReadonlySet<string>
+  /** What the task of neighbours found. */
+  readonly neighbours: Pick<NeighbourBoard, 'newest' | 'done'>
   readonly metrics: PipelineMetrics
   readonly earliestMs: number
   /** The wall clock, ms since the epoch. */

@@ -25,6 +25,7 @@ import {
   takeUntil,
   tap,
 } from 'rxjs'
+import type { NeighbourVerdict } from '../core/state/log-message.ts'
 import type { PartitionState } from '../core/state/partition-state.ts'
 import { warmCaches } from '../core/state/warm-caches.ts'
 import { dayMs, hourMs, secondMs } from '../core/time.ts'
@@ -54,6 +55,7 @@ import {
   type LateVerdict,
 } from './decide/decide.ts'
 import type { Believed, JudgedMessage } from './decide/judge.ts'
+import { neighbourVerdicts } from './decide/neighbour-verdicts.ts'
 import { purgeRaw } from './intake/purge-raw.ts'
 import { openRawSource, type RawSource } from './intake/raw-source.ts'
 import { type LateLane, startLateLane } from './late-lane.ts'
@@ -70,7 +72,19 @@ export type PartitionWorker = {
   readonly stop: () => Promise<void>
   /** Rows the store refused for good: their keys stay taken. */
   readonly rememberRefused: (refused: readonly RefusedRow[]) => void
-  readonly lag: () => { readonly rawLast: number; readonly late: number }
+  readonly at: () => Position
+}
+
+/** How far the worker is. */
+export type Position = {
+  readonly partition: number
+  /** Of RAW: judged and committed up to here. */
+  readonly rawLast: number
+  /** Of READINGS: its last message, and how many readings it counts. */
+  readonly lastSeq: number
+  readonly n: number
+  /** Deferred readings in memory. */
+  readonly late: number
 }
 
 type Late = {
@@ -197,13 +211,16 @@ class WorkingPartition implements PartitionWorker {
     for (const { row } of refused) this.#refused.add(row)
   }
 
-  readonly lag = (): { readonly rawLast: number; readonly late: number } => ({
+  readonly at = (): Position => ({
+    partition: this.partition,
     rawLast: this.#state.rawLast,
+    lastSeq: this.#line.lastSeq,
+    n: this.#state.n,
     late: this.#lane.waiting(),
   })
 
   #openLine({ last }: Recovered): CommitLine {
-    const { log, logger, metrics, monotonicMs, wantReceipts, writer } = this.#context
+    const { atHand, log, logger, metrics, monotonicMs, wantReceipts, writer } = this.#context
     const { partition } = this
     const bound = rejectedBound(log.nc, {
       onFailure: (error) =>
@@ -219,7 +236,7 @@ class WorkingPartition implements PartitionWorker {
       copyRejected: rejectedCopier(log, bound),
       sendReceipts: receiptSender({ nc: log.nc, state: this.#state, wanting: wantReceipts }),
       onCommitted: (message, seq) => {
-        writer.offer({ partition, seq, rows: message.readings })
+        writer.offer(atHand.of(message, seq))
         this.#lane.offer(seq, message.deferred)
         metrics.count(message)
       },
@@ -254,14 +271,14 @@ class WorkingPartition implements PartitionWorker {
   }
 
   #openLane(lastSeq: number): LateLane {
-    const { log, logger, store, writer } = this.#context
+    const { log, logger, existing, writer } = this.#context
     const { partition } = this
     return startLateLane({
       nc: log.nc,
       partition,
       lateTo: this.#state.lateTo,
       lastSeq,
-      existing: store.existing,
+      existing,
       isRefusedKey: (key) => this.#refused.has(key),
       stored: (seq) => writer.passed(partition, seq),
       submit: (verdicts, lateTo) =>
@@ -340,11 +357,23 @@ class WorkingPartition implements PartitionWorker {
   async #workTick(): Promise<void> {
     this.#isTickWaiting = false
     const silences = this.#listener.silences()
-    const isQuiet = silences.events.length === 0 && silences.held.length === 0
+    const neighbours = this.#neighbourVerdicts()
+    const isQuiet =
+      silences.events.length === 0 && silences.held.length === 0 && neighbours.length === 0
     const isHeartbeat = this.#context.monotonicMs() - this.#line.committedAtMs >= heartbeatMs
     if (isQuiet && !isHeartbeat) return
-    const message = decideTick(this.#decider, silences, this.#counters())
+    const message = decideTick(this.#decider, { ...silences, neighbours }, this.#counters())
     await this.#line.commit({ message, raws: noRaws })
+  }
+
+  /** Leaf 1 has no rules. */
+  #neighbourVerdicts(): readonly NeighbourVerdict[] {
+    const { partition } = this
+    const report = this.#context.neighbours.newest(partition)
+    if (report === undefined || this.#border.leafVersion === 1) return []
+    const verdicts = neighbourVerdicts(this.#state, report)
+    if (verdicts.length === 0) this.#context.neighbours.done(partition, report)
+    return verdicts
   }
 
   #counters(): { readonly lateTo: number; readonly listenedMs: number } {

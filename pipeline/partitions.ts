@@ -3,7 +3,7 @@ import type { Logger } from '../runtime/log.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import type { RefusedRow } from '../store/store.ts'
 import type { PartitionContext } from './partition-context.ts'
-import { type PartitionWorker, startPartition } from './partition-worker.ts'
+import { type PartitionWorker, type Position, startPartition } from './partition-worker.ts'
 
 const retryMs = 500
 
@@ -15,7 +15,7 @@ export type Partitions = {
   /** All that were taken are at work. */
   readonly areWorking: () => boolean
   readonly numbers: () => readonly number[]
-  readonly lateWaiting: () => number
+  readonly positions: () => readonly Position[]
 }
 
 export function createPartitions(context: PartitionContext, logger: Logger): Partitions {
@@ -73,6 +73,6 @@ export function createPartitions(context: PartitionContext, logger: Logger): Par
       ),
     areWorking: () => starting.size > 0 && starting.size === working.size,
     numbers: () => [...working.keys()],
-    lateWaiting: () => [...working.values()].reduce((sum, worker) => sum + worker.lag().late, 0),
+    positions: () => [...working.values()].map((worker) => worker.at()),
   }
 }

@@ -5,13 +5,14 @@ import type { Settings } from './settings.ts'
  */
 export function readPublicUrl(settings: Settings): string {
   const { host, port } = readApiAddress(settings)
-  return settings.url('AIRPROOF_PUBLIC_URL', ['http:', 'https:'], {
-    default: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-  })
+  return (
+    settings.url('AIRPROOF_PUBLIC_URL') ??
+    `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  )
 }
 
 /** Where the API listens. */
 export const readApiAddress = (settings: Settings): { host: string; port: number } => ({
-  host: settings.text('AIRPROOF_API_HOST', { default: '127.0.0.1' }),
-  port: settings.port('AIRPROOF_API_PORT', { default: 8080 }),
+  host: settings.text('AIRPROOF_API_HOST'),
+  port: settings.port('AIRPROOF_API_PORT'),
 })

@@ -12,6 +12,7 @@ import {
 } from './anchoring/batch-record.ts'
 import { parseChainProof } from './anchoring/chain-proof.ts'
 import { parseDeployment2 } from './anchoring/deployments.ts'
+import { archiveReportSchema } from './archive-report.ts'
 import { checkOf } from './check.ts'
 import { applicationFault } from './devices/application.ts'
 import { credentialSchema } from './devices/credential.ts'
@@ -20,6 +21,7 @@ import { seenSchema } from './devices/seen.ts'
 import { asVersion1, NewerFormat } from './formats.ts'
 import { accountSchema, keySchema } from './people/account.ts'
 import { quotaSchema } from './people/quota.ts'
+import { retentionSchema } from './retention.ts'
 import { buckets } from './subjects.ts'
 import { neededPrefix, storedPrefix, systemKeys } from './system-keys.ts'
 import { webhookSchema } from './webhooks/webhook.ts'
@@ -108,20 +110,27 @@ const checks: Readonly<Record<string, Check>> = {
         dirty: { type: 'array' },
         dirtyDays: { type: 'array' },
         sensorsFromMs: { type: 'number' },
+        rules: { type: 'integer', minimum: 1 },
       },
     }),
+    archive: fits(archiveReportSchema),
     stored: fits({ type: 'object' }),
     needed: fits({
       type: 'object',
       required: ['readings'],
       properties: { readings: { type: ['integer', 'null'] } },
     }),
+    retention: fits(retentionSchema),
   }),
 }
 
 /** The other keys of `system` hold plain text, or are checked where they are read. */
 const isJsonKey = (key: string): boolean =>
-  key === systemKeys.rollup || key.startsWith(storedPrefix) || key.startsWith(neededPrefix)
+  key === systemKeys.rollup ||
+  key === systemKeys.archive ||
+  key === systemKeys.retention ||
+  key.startsWith(storedPrefix) ||
+  key.startsWith(neededPrefix)
 
 /** An entry without its version where that is 1. @throws NewerFormat */
 export function knownEntry(bucket: string, key: string, value: unknown): unknown {

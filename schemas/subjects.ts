@@ -1,5 +1,6 @@
 /** Every subject, stream and bucket of the system, named once. */
 import { partitionCount } from '../core/air/sensor-id.ts'
+import { eventGroups, type LogEvent } from '../core/state/log-message.ts'
 
 export const rawSubject = (partition: number, sensor: string): string =>
   `air.raw.${partition}.${sensor}`
@@ -24,9 +25,12 @@ export const partitionOfReadings = (subject: string): number =>
   Number(subject.slice('air.readings.'.length))
 
 export const eventsStream = 'EVENTS'
-export const riseSubject = (sensor: string): string => `air.events.rise.${sensor}`
-export const qualitySubject = (sensor: string): string => `air.events.quality.${sensor}`
-export const presenceSubject = (sensor: string): string => `air.events.presence.${sensor}`
+/** The copy of what the pipeline decided about a sensor. */
+export const eventSubject = (kind: LogEvent['kind'], sensor: string): string =>
+  `air.events.${eventGroups[kind]}.${sensor}`
+/** All of a sensor's copies; `*` for every sensor. */
+export const eventSubjects = (sensor: string): readonly string[] =>
+  [...new Set(Object.values(eventGroups))].map((group) => `air.events.${group}.${sensor}`)
 
 export const rejectedStream = 'REJECTED'
 /** Version 0.1 left out the sensor; its messages can still be listed and replayed. */
@@ -68,13 +72,14 @@ export const walHeaders = {
   write: 'Dw-Write',
 } as const
 
-/** The leaves of each batch (`batch-blob.ts`), written once and never deleted. */
+/** The leaves of each batch (`batch-blob.ts`), written once; deleted as `retention.ts` says, else never. */
 export const blobsStream = 'BLOBS'
 /** The batch's header, and each tile's root and first leaf. */
 export const blobTopSubject = (index: number): string => `air.blob.${index}.top`
 /** 256 leaves, fewer in the last tile, in the order of the batch. */
 export const blobTileSubject = (index: number, tile: number): string =>
   `air.blob.${index}.tile.${tile}`
+export const blobsOfBatch = (index: number): string => `air.blob.${index}.>`
 
 /** One message per batch, when its anchor is final (`batch-record.ts`). */
 export const anchoredSubject = (index: number): string => `air.events.anchored.${index}`
@@ -96,9 +101,22 @@ export const laneSubject = (lane: MailLane): string => `mail.${lane}`
 /** What happened to an account's security: sign-ins, keys, passwords. */
 export const auditStream = 'AUDIT'
 export const auditSubject = (account: string): string => `audit.${account}`
+/** In place of an account: the commands of operators. */
+export const commandLine = 'cli'
+
+/** The last requests of each account to `/v1` (`people/requests.ts`). */
+export const requestsStream = 'REQUESTS'
+export const requestsSubject = (account: string): string => `requests.${account}`
 
 /** Receipts after a commit, for a sensor that requested them: its newest committed timestamp. */
 export const ackSubject = (sensor: string): string => `air.ack.${sensor}`
+
+/** Which sensors of a partition are unlike their neighbours (`log/neighbour-report.ts`); not a stream. */
+export const neighboursSubject = (partition: number | '*'): string =>
+  `${neighboursPrefix}${partition}`
+const neighboursPrefix = 'pipeline.neighbours.'
+export const partitionOfNeighbours = (subject: string): number =>
+  Number(subject.slice(neighboursPrefix.length))
 
 /** Gates share here until when a sensor is refused, in ms since the epoch. */
 export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
@@ -150,7 +168,7 @@ export const buckets = {
   sessions: 'sessions',
   /** sha256 of a link's token, hex → what the link does, once */
   tokens: 'tokens',
-  /** `<UTC day>.<account id>` → requests charged on that day */
+  /** `<UTC day>.<account id>`, `<UTC day>.<account id>.<key id>` → requests charged on that day */
   quota: 'quota',
   /** key id → when it was last used */
   used: 'used',

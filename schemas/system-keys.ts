@@ -12,12 +12,16 @@ export const systemKeys = {
   network: 'network',
   /** Where readings are stored. */
   store: 'store',
+  /** What was copied to which other store: `operate/store-copy.ts`. */
+  storeCopy: 'store-copy',
   /** Position of the statistics job, and what it still has to write. */
   rollup: 'rollup',
   /** Fingerprint of the key that seals webhooks and mails. */
   secretKey: 'secret-key',
   /** How far the archive goes, and what keeps it from going on. */
   archive: 'archive',
+  /** What may be gone from the store and from BLOBS, because the archive has it: `retention.ts`. */
+  retention: 'retention',
 } as const
 
 /** One key per pipeline process: how far the store holds each partition. */
@@ -28,6 +32,7 @@ export const storedKey = (process: string): string => `${storedPrefix}${process}
 export const neededPrefix = 'needed.'
 export const neededKey = (reader: string): string => `${neededPrefix}${reader}`
 export const neededByArchive = neededKey('archive')
+export const neededByStoreCopy = neededKey('store-copy')
 export const neededByShard = (shard: number | '*'): string => neededKey(`notifier.${shard}`)
 
 /** One key per account: what of its webhooks is changed one after the other. */
@@ -42,6 +47,8 @@ export const shardLease = (shard: number | '*'): string => `${shardPrefix}${shar
 /** Tasks that one process at a time does. */
 export const tasks = {
   rollUp: 'task.rollup',
+  neighbours: 'task.neighbours',
+  sensorList: 'task.sensors',
   anchor: 'task.anchor',
   topics: 'task.topics',
   archive: 'task.archive',

@@ -1,5 +1,5 @@
-import { statFields, stepsPerUnit } from './stat-fields.ts'
-import type { FieldStats, StatField } from './store.ts'
+import { type StatColumn, statFields, stepsPerUnit } from './stat-fields.ts'
+import type { FieldStats } from './store.ts'
 import { summarise } from './summarise.ts'
 
 /**
@@ -7,58 +7,73 @@ import { summarise } from './summarise.ts'
  * which is why what feeds it looks at a day at most.
  */
 export type StatCollector = {
-  /** @param valueOf the row's value at an index of the fields, anything but a number where none */
-  readonly add: (startMs: number, valueOf: (field: number) => unknown) => void
-  /** Each bucket once, oldest first, its fields in their order. */
+  /** @param valueOf the row's value at an index of the columns, anything but a number where none */
+  readonly add: (startMs: number, valueOf: (column: number) => unknown) => void
+  /** A row that is only counted. */
+  readonly leaveOut: (startMs: number) => void
+  /** Each bucket once, oldest first, its fields in the order of the columns. */
   readonly summaries: () => readonly BucketSummary[]
 }
 
 export type BucketSummary = {
   readonly startMs: number
   readonly readings: number
+  readonly leftOut: number
   readonly fields: readonly FieldStats[]
 }
 
-type Bucket = { readonly startMs: number; readings: number; readonly columns: readonly Column[] }
+type Bucket = {
+  readonly startMs: number
+  readings: number
+  leftOut: number
+  readonly columns: readonly Column[]
+}
 /** The values of one field, in an array that doubles. */
 type Column = { values: Int32Array; n: number }
 
-export function statCollector(fields: readonly StatField[] = statFields): StatCollector {
+export function statCollector(columns: readonly StatColumn[] = statFields): StatCollector {
   const buckets = new Map<number, Bucket>()
   let last: Bucket | undefined
   const bucketAt = (startMs: number): Bucket => {
-    const bucket = buckets.get(startMs) ?? newBucket(startMs, fields.length)
+    const bucket = buckets.get(startMs) ?? newBucket(startMs, columns.length)
     buckets.set(startMs, bucket)
     last = bucket
     return bucket
   }
+  // rows of one bucket come in runs
+  const current = (startMs: number): Bucket =>
+    last?.startMs === startMs ? last : bucketAt(startMs)
   return {
     add: (startMs, valueOf) => {
-      // rows of one bucket come in runs
-      const bucket = last?.startMs === startMs ? last : bucketAt(startMs)
+      const bucket = current(startMs)
       bucket.readings++
       for (let i = 0; i < bucket.columns.length; i++) {
         const value = valueOf(i)
         if (typeof value === 'number') push(bucket.columns[i]!, value)
       }
     },
+    leaveOut: (startMs) => {
+      current(startMs).leftOut++
+    },
     summaries: () =>
       [...buckets.values()]
         .sort((a, b) => a.startMs - b.startMs)
-        .map(({ startMs, readings, columns }) => ({
+        .map(({ startMs, readings, leftOut, columns: filled }) => ({
           startMs,
           readings,
-          fields: columns.map(({ values, n }, i) =>
-            summarise(values.subarray(0, n), stepsPerUnit(fields[i]!)),
+          leftOut,
+          fields: filled.map(({ values, n }, i) =>
+            summarise(values.subarray(0, n), stepsPerUnit(columns[i]!)),
           ),
         })),
   }
 }
 
-const newBucket = (startMs: number, fields: number): Bucket => ({
+const newBucket = (startMs: number, columns: number): Bucket => ({
   startMs,
   readings: 0,
-  columns: Array.from({ length: fields }, () => ({ values: noRows, n: 0 })),
+  leftOut: 0,
+  columns: Array.from({ length: columns }, () => ({ values: noRows, n: 0 })),
 })
 
 const noRows = new Int32Array(0)

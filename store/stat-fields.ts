@@ -1,11 +1,19 @@
 import { mapQuantities, quantityNames } from '../core/air/quantities.ts'
-import type { AreaStats, FieldStats, SensorStats, StatField } from './store.ts'
+import type { AreaStats, CorrectedColumn, FieldStats, SensorStats, StatField } from './store.ts'
+
+/**
+ * How hours and days are made of readings. The statistics job makes those of other rules again.
+ * 1: failed readings are left out, and counted
+ */
+export const statRules = 1
 
 /** The fields that statistics are made of, in the order of every column list and buffer. */
 export const statFields: readonly StatField[] = [...quantityNames, 'aqi']
 
+export type StatColumn = StatField | CorrectedColumn
+
 /** What a value is divided by to be in its unit: measurements are stored in hundredths. */
-export const stepsPerUnit = (field: StatField): number => (field === 'aqi' ? 1 : 100)
+export const stepsPerUnit = (column: StatColumn): number => (column === 'aqi' ? 1 : 100)
 
 /** The statistics of one field, in the order of every column list and buffer. */
 export const statNames = [
@@ -46,20 +54,20 @@ export function statsOf(valueAt: (place: number) => number | null): FieldStats {
   return stats as FieldStats
 }
 
+type Head = Pick<AreaStats, 'startMs' | 'readings' | 'failed'>
+
 /** @param fieldStats of the field that it is given, in the unit of the field */
 export const areaStats = (
   area: string,
-  startMs: number,
-  readings: number,
+  { startMs, readings, failed }: Head,
   fieldStats: (field: StatField) => FieldStats,
-): AreaStats => ({ area, startMs, readings, fields: everyField(fieldStats) })
+): AreaStats => ({ area, startMs, readings, failed, fields: everyField(fieldStats) })
 
 export const sensorStats = (
   sensor: SensorStats['sensor'],
-  startMs: number,
-  readings: number,
+  { startMs, readings, failed }: Head,
   fieldStats: (field: StatField) => FieldStats,
-): SensorStats => ({ sensor, startMs, readings, fields: everyField(fieldStats) })
+): SensorStats => ({ sensor, startMs, readings, failed, fields: everyField(fieldStats) })
 
 const everyField = (fieldStats: (field: StatField) => FieldStats): AreaStats['fields'] => ({
   ...mapQuantities(({ name }) => fieldStats(name)),

@@ -1,17 +1,20 @@
 import { median, percentile } from '../core/air/percentile.ts'
 import { sampleSd, squaresOf } from '../core/air/spread.ts'
 import type { BucketSummary } from './stat-collector.ts'
-import { stepsPerUnit } from './stat-fields.ts'
-import type { FieldStats, StatField, StepStats } from './store.ts'
+import { type StatColumn, stepsPerUnit } from './stat-fields.ts'
+import type { FieldStats, StepStats } from './store.ts'
 
 /**
  * Puts steps together from parts that do not overlap (hours, mostly). Sums are whole numbers, so n,
  * mean, sd, min and max are as if computed from the readings, in whatever order the parts come.
  */
 export type StepCollector = {
-  /** The part's rows, whatever they measured. */
-  readonly addReadings: (step: number, readings: number) => void
-  /** A field of a part: its place in `fields`, in the unit of the field. */
+  /**
+   * The part's rows, whatever they measured.
+   * @param leftOut those that are not among them; NaN: not known
+   */
+  readonly addReadings: (step: number, readings: number, leftOut: number) => void
+  /** A field of a part: its place in `columns`, in the unit of the field. */
   readonly addField: (step: number, field: number, stats: FieldStats) => void
   /**
    * The same of a part whose quantiles are not wanted, without an object.
@@ -29,7 +32,7 @@ export type StepCollector = {
   readonly finish: () => StepStats[]
 }
 
-type Step = { readings: number; readonly columns: readonly Column[] }
+type Step = { readings: number; leftOut: number; readonly columns: readonly Column[] }
 
 type Column = {
   n: number
@@ -44,19 +47,19 @@ type Column = {
 }
 
 /** @param isWhole a step is one part, whose quantiles are the step's */
-export function stepCollector(fields: readonly StatField[], isWhole: boolean): StepCollector {
+export function stepCollector(columns: readonly StatColumn[], isWhole: boolean): StepCollector {
   const steps = new Map<number, Step>()
   let last = -1
-  let current: Step = { readings: 0, columns: [] }
+  let current: Step = { readings: 0, leftOut: 0, columns: [] }
   const stepAt = (step: number): Step => {
     // parts of one step come in runs
     if (step === last) return current
     last = step
-    current = steps.get(step) ?? { readings: 0, columns: fields.map(newColumn) }
+    current = steps.get(step) ?? { readings: 0, leftOut: 0, columns: columns.map(newColumn) }
     steps.set(step, current)
     return current
   }
-  const perUnit = fields.map(stepsPerUnit)
+  const perUnit = columns.map(stepsPerUnit)
   const addSums: StepCollector['addSums'] = (step, field, n, sum, sd, min, max) => {
     const column = stepAt(step).columns[field]
     if (column === undefined || n === 0) return
@@ -69,8 +72,10 @@ export function stepCollector(fields: readonly StatField[], isWhole: boolean): S
     column.only = undefined
   }
   return {
-    addReadings: (step, readings) => {
-      stepAt(step).readings += readings
+    addReadings: (step, readings, leftOut) => {
+      const counts = stepAt(step)
+      counts.readings += readings
+      counts.leftOut += leftOut
     },
     addField: (step, field, stats) => {
       const { n, mean, sd, min, max } = stats
@@ -94,12 +99,13 @@ export function stepCollector(fields: readonly StatField[], isWhole: boolean): S
     finish: () =>
       [...steps]
         .sort(([a], [b]) => a - b)
-        .map(([step, { readings, columns }]) => ({
+        .map(([step, { readings, leftOut, columns: filled }]) => ({
           step,
           readings,
+          leftOut: Number.isNaN(leftOut) ? null : leftOut,
           fields: Object.fromEntries(
-            columns.flatMap((column, at) =>
-              column.n === 0 ? [] : [[fields[at]!, finished(column, perUnit[at] ?? 1)]],
+            filled.flatMap((column, at) =>
+              column.n === 0 ? [] : [[columns[at]!, finished(column, perUnit[at] ?? 1)]],
             ),
           ),
         })),
@@ -141,9 +147,9 @@ export function addSummaries(
   summaries: readonly BucketSummary[],
   stepOf: (startMs: number) => number,
 ): void {
-  for (const { startMs, readings, fields } of summaries) {
+  for (const { startMs, readings, leftOut, fields } of summaries) {
     const step = stepOf(startMs)
-    collector.addReadings(step, readings)
+    collector.addReadings(step, readings, leftOut)
     for (const [at, stats] of fields.entries()) collector.addField(step, at, stats)
   }
 }

@@ -1,3 +1,4 @@
+import { usualQuality } from '../core/air/quality-level.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
 import type { BucketSize, StatQuery } from './store.ts'
 
@@ -19,7 +20,10 @@ export type StepSpans = {
   readonly partAt: (timeMs: number) => number
 }
 
-export function stepSpans({ edges, steps, from, unwritten, writtenFromMs }: StatQuery): StepSpans {
+export function stepSpans(query: StatQuery): StepSpans {
+  const { edges, steps, from, writtenFromMs, quality = usualQuality, corrections = [] } = query
+  const isUsual = quality === usualQuality && corrections.length === 0
+  const unwritten = isUsual ? query.unwritten : 'all'
   const spanAt = spanFinder(edges)
   const stepAt = (timeMs: number): number => steps[spanAt(timeMs)] ?? 0
   const whole = { fromMs: edges[0] ?? 0, toMs: edges.at(-1) ?? 0 }

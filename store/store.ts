@@ -4,10 +4,17 @@
  * inclusive and `to` exclusive everywhere; measured values are hundredths (`core/air/reading.ts`),
  * statistics are in the unit of the measurement.
  */
+import type { CorrectionModel } from '../core/air/correction-model.ts'
 import type { DeviceSignature } from '../core/air/device-signature.ts'
+import type { QualityFilter } from '../core/air/quality-level.ts'
 import type { QuantityName } from '../core/air/quantities.ts'
 import type { Reading, ReadingKey } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
+import type { PackedReadings } from './packed-readings.ts'
+import type { ListedSensors, SensorListing } from './sensor-listing.ts'
+import type { RefusedRow, StoreRow } from './store-row.ts'
+
+export type { RefusedRow, StoreRow } from './store-row.ts'
 
 export type StatField = QuantityName | 'aqi'
 
@@ -31,8 +38,13 @@ export type FieldStats = {
 /** Statistics of the readings of one hour or UTC day (or of one span). */
 type BucketStats = {
   readonly startMs: number
-  /** Rows in the bucket, whatever they measured. */
+  /** Those that the statistics are of, whatever they measured. */
   readonly readings: number
+  /**
+   * Those that failed (`quality-level.ts`), which are in no other number; null: an earlier version
+   * wrote the row, and they are in all of them.
+   */
+  readonly failed: number | null
   readonly fields: { readonly [Field in StatField]: FieldStats }
 }
 export type AreaStats = BucketStats & { readonly area: string }
@@ -42,6 +54,16 @@ export type SensorStats = BucketStats & { readonly sensor: SensorId }
 /** What `statistics` are of: the readings of an area, or of sensors wherever they were. */
 export type StatSource = { readonly area: string } | { readonly sensors: readonly SensorId[] }
 
+/** A corrected value of each reading; there is none of the sensors that the model was not fitted to. */
+export type StatCorrection = {
+  readonly model: CorrectionModel
+  readonly without: readonly SensorId[]
+}
+
+/** `epa_2021_ext:pm25`: what a model gives. */
+export type CorrectedColumn = `${string}:${QuantityName}`
+export const correctedColumn = ({ name, of }: CorrectionModel): CorrectedColumn => `${name}:${of}`
+
 export type StatQuery = {
   readonly of: StatSource
   /** Ends of spans that follow one another, ascending: one more than there are spans. */
@@ -49,6 +71,13 @@ export type StatQuery = {
   /** For each span the step that it belongs to, from 0; a step may have several (all Mondays). */
   readonly steps: readonly number[]
   readonly fields: readonly StatField[]
+  /**
+   * The others are left out, and counted; absent: the usual. What is written is of the usual ones, and
+   * read for them only.
+   */
+  readonly quality?: QualityFilter
+  /** With these nothing that is written is read. */
+  readonly corrections?: readonly StatCorrection[]
   /**
    * From every reading, or from written hours or days, as far as a span holds them whole; what
    * remains of a span, and what is not written, is computed from readings, an hour (a day) at a time.
@@ -66,9 +95,14 @@ export type StatQuery = {
  */
 export type StepStats = {
   readonly step: number
+  /** Those that the statistics are of. */
   readonly readings: number
-  /** Those asked for that have values. */
-  readonly fields: { readonly [Field in StatField]?: FieldStats }
+  /** By the quality that was asked for; null: some hours or days are of an earlier version, see `failed`. */
+  readonly leftOut: number | null
+  /** Those asked for that have values, and corrected ones. */
+  readonly fields: { readonly [Field in StatField]?: FieldStats } & {
+    readonly [column: CorrectedColumn]: FieldStats
+  }
 }
 
 /** By time: newest first, or oldest first. Within one ms always by sensor. */
@@ -76,12 +110,6 @@ export type Order = 'desc' | 'asc'
 
 /** Where a page of `rangeAll` ended: the next page starts after it, in the same order. */
 export type Cursor = { readonly timeMs: number; readonly sensor: SensorId }
-
-/** A reading as it is written: with its signature, where its device signed it. */
-export type StoreRow = Reading & { readonly signed?: DeviceSignature }
-
-/** A row the engine will never take, with its reason; the other rows of the call are written. */
-export type RefusedRow = { readonly row: StoreRow; readonly why: string }
 
 /** The engine is away or overloaded: the same call may succeed later, nothing is known of it. */
 export class StoreUnavailable extends Error {
@@ -94,6 +122,9 @@ export class StoreMisconfigured extends Error {
 }
 
 export type BucketSize = 'hour' | 'day'
+
+/** Readings of a sensor up to a number. */
+export type UpTo = { readonly sensor: SensorId; readonly lastSeq: number }
 
 export type StoredNames = {
   readonly sensors: readonly SensorId[]
@@ -128,7 +159,10 @@ export type Store = AsyncDisposable & {
    */
   readonly writeBatch: (rows: readonly StoreRow[]) => Promise<readonly RefusedRow[]>
 
-  /** What suits the engine: rows of one `writeBatch`, and how many of them side by side. */
+  /** The same, of rows that have no fault (`row-fault.ts`): packed once, they are not copied again. */
+  readonly writePacked: (batches: readonly PackedReadings[]) => Promise<readonly RefusedRow[]>
+
+  /** What suits the engine: rows of one write, and how many of them side by side. */
   readonly writing: { readonly batchRows: number; readonly lanes: number }
 
   /** What is stored under each key, in the order of the keys; undefined where nothing is. */
@@ -172,13 +206,14 @@ export type Store = AsyncDisposable & {
   /**
    * Computed from raw rows: one entry per bucket of `size` that holds rows, oldest first; buckets
    * are UTC-aligned and the bounds should be too. `area` may be `wholeNetwork`. Takes 24 bytes of
-   * memory a row of one UTC day.
+   * memory a row of one UTC day. Failed readings are left out and counted, unless `quality` says otherwise.
    */
   readonly computeBuckets: (
     area: string,
     fromMs: number,
     toMs: number,
     size: BucketSize,
+    quality?: QualityFilter,
   ) => Promise<readonly AreaStats[]>
 
   /**
@@ -214,6 +249,17 @@ export type Store = AsyncDisposable & {
   readonly writeSensorHours: (rows: readonly SensorStats[]) => Promise<void>
   readonly writeSensorDays: (rows: readonly SensorStats[]) => Promise<void>
 
+  /** The sensors that the store lists, for those who query it. */
+  readonly listedSensors: () => Promise<ListedSensors>
+  /**
+   * Lists sensors and their sites; each sensor's are replaced as a whole.
+   * @param former sensors whose listing is removed; also those of `listings` that are listed already
+   */
+  readonly writeListings: (
+    listings: readonly SensorListing[],
+    former: readonly SensorId[],
+  ) => Promise<void>
+
   /**
    * One entry per step that has readings, in the order of steps. With `from: 'readings'` it takes
    * 24 bytes of memory a row of the query.
@@ -232,6 +278,20 @@ export type Store = AsyncDisposable & {
    * everything, as ours do unless an operator says otherwise.
    */
   readonly keptFromMs: () => Promise<number | undefined>
+
+  /**
+   * Deletes the readings of these sensors in [from, to), with their signatures; statistics stay. A call holds
+   * the store's writers up for as long as it takes, so it names few rows: some ten thousand at most.
+   * Those with a later number stay; only where `deletesByTime` is true, none may be there.
+   */
+  readonly deleteReadings: (of: readonly UpTo[], fromMs: number, toMs: number) => Promise<void>
+  /**
+   * The engine cannot ask for a number when it deletes: a reading that is written at the same time, with
+   * a time in between, may go too, and its caller writes it again.
+   */
+  readonly deletesByTime: boolean
+  /** Bytes of the store's file that hold nothing and are used again; undefined: the engine returns them. */
+  readonly unusedBytes: () => Promise<number | undefined>
 
   /** Resolves when the engine answers; throws as the others do. For /ready and `status`. */
   readonly ping: () => Promise<void>

@@ -14,6 +14,7 @@ import { abandonedOf, checkAbandoned } from './abandoned.ts'
 import { checkBlob, checkHeader, hashOf } from './batch.ts'
 import { checkStory } from './chain.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
+import { type Expired, heldBy } from './expired.ts'
 import { collectFindings, type Finding, type Findings } from './findings.ts'
 import type { AuditedRow } from './leaves.ts'
 import { countedOf, type Part, partsOf, startOfPart } from './parts.ts'
@@ -32,6 +33,8 @@ export type AuditOptions = {
   readonly from: number
   /** Which rows; `isAll`: there are no others, so a row that is not among them is missing. */
   readonly rows?: RowSource
+  /** What the operator let go; undefined: nothing, by the record. */
+  readonly expired?: Expired
   /** What rows that are not anchored yet are held against. */
   readonly unanchored: Unanchored
   /** A reading that arrived this long before the finalized block should be anchored in it. */
@@ -123,10 +126,11 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const { anchorSinceMs } = options
   checkAbandoned(parts, { findings, headerOf, thefts, dueMs, anchorSinceMs })
   const looked = parts.flatMap(({ counted }) => counted.filter(({ index }) => index >= from))
-  const { headers, leaves } = await checkBatches(parts, options, findings)
+  const { headers, leaves, gone } = await checkBatches(parts, options, findings)
   // the events of another contract prove no row
   const isOurs = parts.every(({ story }) => story.isOurCode)
   const rows = isOurs ? await checkAllRows({ parts, headers }, options, findings) : null
+  tellUnchecked(gone, rows, findings)
   return {
     ok: findings.total() === 0,
     ...newestOf(parts),
@@ -177,7 +181,26 @@ function contractOf(
   }
 }
 
-type Checked = { readonly headers: readonly BatchHeader[]; readonly leaves: number }
+type Checked = {
+  readonly headers: readonly BatchHeader[]
+  readonly leaves: number
+  /** Batches whose leaves were let go and could not be looked at. */
+  readonly gone: number
+}
+
+function tellUnchecked(gone: number, rows: AuditReport['rows'], findings: Findings): void {
+  const readings = rows?.not_checked ?? 0
+  if (gone + readings === 0) return
+  const parts = [
+    ...(readings > 0 ? [`${readings} anchored readings`] : []),
+    ...(gone > 0 ? [`the leaves of ${gone} batches`] : []),
+  ]
+  findings.add(
+    'not_checked',
+    undefined,
+    `${parts.join(' and ')} are expired by the operator’s record, and no archive is at hand that shows them: name it with --archive-dir or AIRPROOF_ARCHIVE_DIR`,
+  )
+}
 
 async function checkBatches(
   parts: readonly Part[],
@@ -187,7 +210,8 @@ async function checkBatches(
   const { headerOf, blobs, isBlock, keccak, from, onBatch } = options
   const tools = { findings, keccak }
   const headers: BatchHeader[] = []
-  let leaves = 0
+  const expiredTo = options.expired?.blobsBeforeBatch ?? 0
+  let [leaves, gone] = [0, 0]
   for (const part of parts) {
     let end: BatchEnd | undefined
     for (const [at, anchor] of part.counted.entries()) {
@@ -205,10 +229,14 @@ async function checkBatches(
           `batch ${header.index}: ${header.beacon} is not a block`,
         )
       const counted = { ...anchor, version: part.version }
-      leaves += await checkBlob(blobs, counted, isHeader ? header : undefined, tools)
+      const isExpired = anchor.index < expiredTo
+      const own = isHeader ? header : undefined
+      const read = await checkBlob(blobs, counted, own, { ...tools, isExpired })
+      if (read === undefined) gone++
+      else leaves += read
     }
   }
-  return { headers, leaves }
+  return { headers, leaves, gone }
 }
 
 /** Where the batch before a place ended, as far as the chain vouches for it. */
@@ -226,15 +254,20 @@ function endBefore(
 
 async function checkAllRows(
   { parts, headers }: { readonly parts: readonly Part[]; readonly headers: readonly BatchHeader[] },
-  { rows, story, blobs, keccak, unanchored, graceMs, anchorSinceMs }: AuditOptions,
+  { rows, story, blobs, keccak, unanchored, graceMs, anchorSinceMs, expired }: AuditOptions,
   findings: Findings,
 ): Promise<AuditReport['rows']> {
   if (rows === undefined) return null
   const { isAll, from, keptFromMs = -Infinity } = rows
   const pending = pendingRows({ findings, keccak, blobs })
-  const check = checkRows({ headers, blobs, keccak, findings, pending, isAll })
+  const blobsBeforeBatch = expired?.blobsBeforeBatch ?? 0
+  const tools = { headers, blobs, keccak, findings, pending, isAll, blobsBeforeBatch }
+  const check = checkRows(tools)
   for await (const page of rows.read(headers)) await check.add(page)
-  if (isAll) check.findMissing(keptFromMs)
+  if (isAll) {
+    const held = expired && (await heldBy(expired, headers, findings))
+    check.findMissing(keptFromMs, expired && { rawBeforeMs: expired.rawBeforeMs, held })
+  }
   // after the rows: the log has whatever the store had
   const { last = 0, index = 0 } = parts.flatMap(({ counted }) => counted).at(-1) ?? {}
   const excused = (await rows.deep?.run(findings)) ?? []

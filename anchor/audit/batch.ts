@@ -92,19 +92,22 @@ const tilesAtOnce = 32
  * Every leaf, every tile, the root, and the header that was sealed first, which a batch that was sealed
  * again differs from in its prevHead; of version 1 also that leaves are in the order of their hashes, and
  * none is there twice. Of version 2 they are in the order of their numbers, which the rows show.
- * @param header as it was anchored; undefined: it was not published @returns how many leaves were read
+ * @param header as it was anchored; undefined: it was not published
+ * @param isExpired its leaves may have been let go
+ * @returns how many leaves were read; undefined: it has some, and they are gone
  */
 export async function checkBlob(
   blobs: BatchBlobs,
   { index, headerHash: anchored, root, count, version }: Counted,
   header: BatchHeader | undefined,
-  { findings, keccak }: Tools,
-): Promise<number> {
+  { findings, keccak, isExpired }: Tools & { readonly isExpired: boolean },
+): Promise<number | undefined> {
   const report = (words: string): void => findings.add('blob', index, `batch ${index}: ${words}`)
   const hash = nodeHash(keccak, version)
   const orderOf = version === 1 ? hashOrder(report) : undefined
   try {
     const top = await blobs.top(index)
+    if (top === undefined && isExpired) return count === 0 ? 0 : undefined
     if (top === undefined) {
       report('its leaves were not published')
       return 0

@@ -6,6 +6,7 @@ import type { BatchHeader } from '../../core/proof/header.ts'
 export type Bitmap = {
   /** @returns false if it was marked before */
   readonly mark: (place: number) => boolean
+  readonly has: (place: number) => boolean
   readonly count: () => number
   /** The first place without a mark; the size if there is none. */
   readonly firstUnmarked: () => number
@@ -22,6 +23,7 @@ export function bitmap(size: number): Bitmap {
       count++
       return true
     },
+    has: isMarked,
     count: () => count,
     firstUnmarked: () => {
       let place = 0

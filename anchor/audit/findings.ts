@@ -29,6 +29,10 @@ export type FindingKind =
   | 'area'
   /** A row that its device signed, of which the store does not have the signature that its leaf holds. */
   | 'signature'
+  /** The archive's rows are not those that were anchored. */
+  | 'archive'
+  /** What the operator let go, by a record that proves nothing, and no archive is at hand that shows it. */
+  | 'not_checked'
   /** Statistics that are not those of the rows. */
   | 'statistics'
   /** Readings that should be anchored already, and are not. */

@@ -1,20 +1,19 @@
 /** The published leaves of a batch, looked up for a row. */
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
-import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
-import { rankOf } from '../../core/proof/ranked-path.ts'
 import { tileLeaves } from '../../core/proof/tree.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
-import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
+import type { BlobTop } from '../../schemas/anchoring/batch-blob.ts'
+import { isSameLeaf, placeOfLeaf } from '../../schemas/anchoring/leaf-place.ts'
 
 /** What the leaf is made of. */
 export type AuditedRow = LeafFields
 
 export type OpenBlob = {
-  /**
-   * The place of a row's leaf: in version 1 wherever its hash puts it, in version 2 the place of its
-   * number. undefined: it is not there.
-   */
+  /** Its leaves are not there. */
+  readonly isGone: boolean
+  /** Of a row's leaf, as `placeOfLeaf` has it. */
   readonly placeOf: (leaf: Uint8Array, seq: number) => Promise<number | undefined>
   /** Where else the batch has the leaf. Reads all of it. */
   readonly search: (leaf: Uint8Array) => Promise<number | undefined>
@@ -32,47 +31,17 @@ export async function openBlob(blobs: BatchBlobs, header: Batch): Promise<OpenBl
     tiles.set(tile, known)
     return known
   }
-  const isAt = async (place: number, leaf: Uint8Array): Promise<boolean> => {
-    const tile = await tileAt(Math.floor(place / tileLeaves))
-    return isSame(tile[place % tileLeaves], leaf)
-  }
-  const byNumber = async (leaf: Uint8Array, seq: number): Promise<number | undefined> => {
-    const rank = rankOf(header, seq)
-    return rank !== undefined && (await isAt(rank, leaf)) ? rank : undefined
-  }
-  const byHash = async (leaf: Uint8Array): Promise<number | undefined> => {
-    const tile = top && tileOf(top, leaf)
-    if (tile === undefined) return undefined
-    const at = placeAmong(await tileAt(tile), leaf)
-    return at < 0 ? undefined : tile * tileLeaves + at
-  }
   return {
-    placeOf: batchVersionOf(header) === 2 ? byNumber : byHash,
+    isGone: top === undefined,
+    placeOf: (leaf, seq) => placeOfLeaf({ header, top, tileAt }, leaf, seq),
     search: async (leaf) => {
       for (let tile = 0; tile < (top?.roots.length ?? 0); tile++) {
-        const at = (await tileAt(tile)).findIndex((one) => isSame(one, leaf))
+        const at = (await tileAt(tile)).findIndex((one) => isSameLeaf(one, leaf))
         if (at >= 0) return tile * tileLeaves + at
       }
       return undefined
     },
   }
-}
-
-const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
-  one !== undefined && Buffer.compare(one, other) === 0
-
-/** Of a leaf among others in the order of their hashes. @returns -1 where it is not there */
-function placeAmong(leaves: readonly Uint8Array[], leaf: Uint8Array): number {
-  let [low, high] = [0, leaves.length - 1]
-  while (low <= high) {
-    const middle = (low + high) >>> 1
-    const one = leaves[middle]
-    const order = one === undefined ? 0 : Buffer.compare(one, leaf)
-    if (order === 0) return middle
-    if (order < 0) low = middle + 1
-    else high = middle - 1
-  }
-  return -1
 }
 
 export const keyOf = (leaf: Uint8Array): string => Buffer.from(leaf).toString('latin1')

@@ -12,6 +12,7 @@ import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type Bitmap, bitmap, numbersOf } from './bitmap.ts'
+import { countHeld, type Expired, type Held } from './expired.ts'
 import type { Findings } from './findings.ts'
 import { type AuditedRow, headerOf, type OpenBlob, openBlob } from './leaves.ts'
 import type { PendingRows } from './pending.ts'
@@ -22,9 +23,12 @@ export type RowCheck = {
   /**
    * Call it once, after all rows there are.
    * @param keptFromMs the store may have dropped what is older; −Infinity: it keeps everything
+   * @param expired what the operator let go, and what an archive shows of it
    */
-  readonly findMissing: (keptFromMs: number) => void
+  readonly findMissing: (keptFromMs: number, expired?: Gone) => void
 }
+
+export type Gone = Pick<Expired, 'rawBeforeMs'> & { readonly held: Held | undefined }
 
 export type RowReport = {
   readonly looked_at: number
@@ -37,6 +41,10 @@ export type RowReport = {
   readonly expired: number
   /** Not there, of batches that are older than the retention only in part: it may be that. */
   readonly perhaps_expired: number
+  /** Let go by the operator's record, and shown by the archive as they were anchored. */
+  readonly archived: number
+  /** May have been let go by the record, and no archive is at hand that could show them. */
+  readonly not_checked: number
 }
 
 type Options = {
@@ -49,6 +57,8 @@ type Options = {
   readonly pending: PendingRows
   /** Every row comes once: one that comes again is there twice. */
   readonly isAll: boolean
+  /** Leaves of batches before it may not be at hand: their rows cannot be checked then. */
+  readonly blobsBeforeBatch: number
 }
 
 /** Of one batch: the leaves and the numbers that rows were found of; of version 2 they are the same. */
@@ -61,9 +71,12 @@ const mostOpen = 32
 /** For at most this many rows that do not fit, their batch is searched for them: it takes some ms each. */
 const mostSearches = 20
 
-export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: Options): RowCheck {
+export function checkRows(options: Options): RowCheck {
+  const { headers, blobs, keccak, findings, pending, isAll, blobsBeforeBatch } = options
   const leafOf = leafEncoder(keccak)
   const seen = new Map<number, Seen>()
+  /** By batch: numbers of rows whose leaves are not at hand. */
+  const unchecked = new Map<number, Bitmap>()
   const opened = new Map<number, OpenBlob>()
   const counts = {
     looked_at: 0,
@@ -72,6 +85,8 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
     before: 0,
     expired: 0,
     perhaps_expired: 0,
+    archived: 0,
+    not_checked: 0,
   }
   let searches = 0
 
@@ -141,7 +156,15 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       report('row', words, index)
       return
     }
-    const place = await (await open(header)).placeOf(leaf, row.seq)
+    const blob = await open(header)
+    const place = await blob.placeOf(leaf, row.seq)
+    if (place === undefined && blob.isGone && index < blobsBeforeBatch) {
+      counts.not_checked++
+      const known = unchecked.get(index) ?? bitmap(header.count)
+      unchecked.set(index, known)
+      known.mark(numbersOf(header).placeOf(partition, n))
+      return
+    }
     if (place === undefined) {
       const [kind, words] = await misfit(header, leaf)
       report(kind, words, index)
@@ -165,17 +188,23 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       for (const row of rows) await addRow(row)
     },
     report: () => ({ ...counts }),
-    findMissing: (keptFromMs) => {
+    findMissing: (keptFromMs, expired) => {
       for (const header of headers) {
         const { index, count, timeMinMs, timeMaxMs } = header
         const { leaves, numbers } = seen.get(index) ?? none
-        const missing = count - leaves.count()
+        const archived = countHeld(expired?.held?.get(index), numbers, count)
+        counts.archived += archived
+        const rowsUnchecked = unchecked.get(index)?.count() ?? 0
+        const missing = Math.max(0, count - leaves.count() - archived - rowsUnchecked)
+        const isUnchecked =
+          batchVersionOf(header) === 2 && expired !== undefined && expired.held === undefined
         if (timeMaxMs < keptFromMs) counts.expired += missing
+        else if (isUnchecked && timeMinMs < expired.rawBeforeMs) counts.not_checked += missing
         else if (timeMinMs < keptFromMs) counts.perhaps_expired += missing
-        else if (missing > 0) findings.add('missing', index, missingWords(header, leaves))
+        else if (missing > 0) findings.add('missing', index, missingWords(header, missing, leaves))
         // else the numbers of the missing ones are not known
         const unused = count - numbers.count()
-        if (missing === 0 && unused > 0)
+        if (missing === 0 && archived + rowsUnchecked === 0 && unused > 0)
           findings.add(
             'number',
             index,
@@ -187,10 +216,10 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
 }
 
 /** In version 2 the place of a leaf says which number is missing. */
-function missingWords(header: BatchHeader, leaves: Bitmap): string {
+function missingWords(header: BatchHeader, missing: number, leaves: Bitmap): string {
   const { index, count } = header
-  const words = `batch ${index}: ${count - leaves.count()} of its ${count} readings have no row that fits`
-  return batchVersionOf(header) === 1
+  const words = `batch ${index}: ${missing} of its ${count} readings have no row that fits`
+  return batchVersionOf(header) === 1 || missing < count - leaves.count()
     ? words
     : `${words}; the first is number ${numbersOf(header).seqAt(leaves.firstUnmarked())}`
 }

@@ -20,7 +20,7 @@ export type ContractStory = {
   readonly head: Hex
   /** How a contract of version 2 began; undefined: it says so nowhere from its first block on. */
   readonly began: Began | undefined
-  /** Who may anchor in it, by the latest block; undefined: nobody may. */
+  /** Who may anchor in it, by the latest block; undefined: no account may. */
   readonly writer: Hex | undefined
 }
 

@@ -16,7 +16,8 @@ export function auditLines(report: AuditReport): readonly string[] {
     ...(rows === null ? ['no row was looked at'] : rowLines(rows)),
   ]
   const found = findings.map(
-    ({ kind, words }) => `${kind === 'not_yet' ? '…' : '✗'} ${kind}: ${words}`,
+    ({ kind, words }) =>
+      `${kind === 'not_yet' || kind === 'not_checked' ? '…' : '✗'} ${kind}: ${words}`,
   )
   if (total > findings.length) found.push(`… and ${total - findings.length} more`)
   return [...lines, ...found, '', ...verdictLines(report)]
@@ -63,6 +64,11 @@ const rowLines = (rows: NonNullable<AuditReport['rows']>): readonly string[] => 
   `rows read from ${rows.from}`,
   ...rows.excused,
   `${rows.looked_at} rows looked at (${rows.all ? 'all there are' : 'a sample: neither missing rows nor numbers used twice are found'}): ${rows.fit} are what was anchored, ${rows.not_anchored} are not anchored yet${rows.before > 0 ? `, ${rows.before} are in batches before` : ''}`,
+  ...(rows.archived > 0
+    ? [
+        `${rows.archived} anchored readings are expired: the store does not have them, and the archive shows them as they were anchored`,
+      ]
+    : []),
   ...(rows.expired > 0
     ? [
         `${rows.expired} anchored readings are not there: by the times that their batches claim they are older than the store's retention`,
@@ -75,6 +81,12 @@ const rowLines = (rows: NonNullable<AuditReport['rows']>): readonly string[] => 
     : []),
 ]
 
+/** Nothing is wrong, and something could not be looked at. */
+const isUnchecked = ({ findings, findings_total: total }: AuditReport): boolean =>
+  total === findings.length &&
+  findings.some(({ kind }) => kind === 'not_checked') &&
+  findings.every(({ kind }) => kind === 'not_checked' || kind === 'not_yet')
+
 /** Nothing is wrong, and something is too young to be good: an audit some minutes later can say. */
 export const isNotYet = ({ findings, findings_total: total }: AuditReport): boolean =>
   total > 0 && total === findings.length && findings.every(({ kind }) => kind === 'not_yet')
@@ -83,6 +95,10 @@ function verdictLines(report: AuditReport): readonly string[] {
   const { rows, covers, findings_total: total } = report
   if (isNotYet(report))
     return ['NOT YET. Nothing is wrong so far, and not everything is anchored: audit again later.']
+  if (isUnchecked(report))
+    return [
+      'EXPIRED, NOT CHECKED. Nothing is wrong so far; what the operator let go is only in an archive, which was not at hand.',
+    ]
   if (total > 0) return [`RED. ${total} ${total === 1 ? 'thing is' : 'things are'} wrong.`]
   const hasExpired = rows !== null && rows.expired + rows.perhaps_expired > 0
   const verdict =

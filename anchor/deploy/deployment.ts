@@ -110,7 +110,7 @@ export async function findDeployments(
 }
 
 /** @throws MustAct there is no contract of ours */
-async function versionOn(ask: Ask, address: Hex): Promise<ContractVersion> {
+export async function versionOn(ask: Ask, address: Hex): Promise<ContractVersion> {
   const code = await ask('eth_getCode', [address, 'latest'])
   const version = typeof code === 'string' ? versionOfCode(`0x${code.slice(2)}`) : undefined
   if (version === undefined)

@@ -26,7 +26,7 @@ import type { SealedBatches } from '../sealed-batches.ts'
 import type { Alarm } from './alarm.ts'
 import type { Journal } from './journal.ts'
 import { createEntries, type Entries } from './journal-entries.ts'
-import type { Entry } from './journal-entry.ts'
+import type { Entry, Pair } from './journal-entry.ts'
 import { nonceOf, pairFor } from './nonce-pair.ts'
 import type { Submitter } from './submit.ts'
 
@@ -118,14 +118,16 @@ export class Sender {
     return final
   }
 
-  /** The state of every batch that is not final, by the contract's own events. */
-  async #reconcile(look: Look, onChain: number, final: number): Promise<Anchored[]> {
-    const { batches, chain, deployment, journal, writer } = this.#options
+  /**
+   * The state of every batch that is not final, by the contract's own events.
+   * @param pair undefined: it is not known which nonces they had
+   */
+  async #reconcile(look: Look, final: number, pair: Pair | undefined): Promise<Anchored[]> {
+    const { batches, chain, deployment } = this.#options
     const from = batches.anchored(final)?.block ?? deployment.block
     const events = (await chain.anchored(from, look.latest.number)).filter(
       ({ index, head }) => index > final && batches.get(index)?.head === head,
     )
-    const pair = await pairFor({ journal, writer, look, onChain })
     for (const event of events) {
       const { value: entry } = await this.#entries.get(event.index)
       const { txHash: tx, blockNumber: block, blockHash } = event
@@ -134,7 +136,7 @@ export class Sender {
       const mined: Entry = {
         state: 'mined',
         index: event.index,
-        nonce: entry?.nonce ?? nonceOf(pair, event.index),
+        nonce: entry?.nonce ?? (pair === undefined ? 0 : nonceOf(pair, event.index)),
         versions: entry?.versions ?? [],
         tx,
         block,
@@ -164,10 +166,15 @@ export class Sender {
   }
 
   /** @returns the last final batch */
-  async #makeFinal(look: Look, events: readonly Anchored[], from: number): Promise<number> {
+  async #makeFinal(
+    look: Look,
+    events: readonly Anchored[],
+    from: number,
+    to = this.#finalIndexOf(look),
+  ): Promise<number> {
     let final = from
     for (const event of events) {
-      const isNext = event.index === final + 1 && event.index <= this.#finalIndexOf(look)
+      const isNext = event.index === final + 1 && event.index <= to
       if (!isNext || event.blockNumber > look.finalized.number) continue
       const { value: entry } = await this.#entries.get(event.index)
       if (entry?.state !== 'mined' || !(await this.#options.finish(event, look))) break
@@ -177,6 +184,22 @@ export class Sender {
       final = event.index
     }
     return final
+  }
+
+  async #reconcileTo(onChain: number, look: Look, final: number): Promise<Anchored[]> {
+    const { journal, writer } = this.#options
+    return await this.#reconcile(look, final, await pairFor({ journal, writer, look, onChain }))
+  }
+
+  /**
+   * The contract holds what is not ours: a thief's, or anchored after the backup that we were restored
+   * from. What it holds of ours before that is final all the same, and a contract that goes on after
+   * the last of them needs it to be.
+   */
+  async #finishOurs(look: Look, final: number): Promise<number> {
+    const { journal, writer } = this.#options
+    const { value: pair } = await journal.pair(writer)
+    return await this.#makeFinal(look, await this.#reconcile(look, final, pair), final, Infinity)
   }
 
   #finalIndexOf({ finalHead }: Look): number {
@@ -205,9 +228,12 @@ export class Sender {
     const onChain = batches.indexOfHead(look.head)
     let final = await this.#entries.final()
     const report = { final, finalized: look.finalized }
+    const place = `${look.latest.hash} ${look.finalized.hash}`
     if (onChain === undefined) {
+      if (place !== this.#reconciledAt) final = await this.#finishOurs(look, final)
+      this.#reconciledAt = place
       const words = `the contract holds head ${look.head}, which none of our batches left`
-      return { ...report, onChain: final, alarms: [{ reason: 'DIVERGED', words }] }
+      return { ...report, final, onChain: final, alarms: [{ reason: 'DIVERGED', words }] }
     }
     if (onChain < final) {
       // a node that lags, or lies: nothing is done on its word
@@ -221,11 +247,10 @@ export class Sender {
       if (holds < final) await this.#entries.putFinal(holds)
       final = holds
     }
-    const place = `${look.latest.hash} ${look.finalized.hash}`
     if (place !== this.#reconciledAt) {
       this.#reconciledAt = ''
       await this.#reopen(look, onChain)
-      const events = onChain > final ? await this.#reconcile(look, onChain, final) : []
+      const events = onChain > final ? await this.#reconcileTo(onChain, look, final) : []
       final = await this.#makeFinal(look, events, final)
       if (final >= Math.min(this.#finalIndexOf(look), onChain)) this.#reconciledAt = place
     }

@@ -5,6 +5,7 @@
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import type { RollupProgress } from '../../operate/rollup-progress.ts'
 import type { Cache } from '../../runtime/cache.ts'
+import { nothingExpired, type Retention } from '../../schemas/retention.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
 import { composeStats } from './compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from './cut-period.ts'
@@ -46,17 +47,30 @@ export type AreaHistory = (
   step?: BucketSize,
 ) => Promise<AreaStatistics>
 
+/** In whole hours as far as the readings are in the archive only: hours are kept for good. */
+export function inKeptHours({ fromMs, toMs }: Period, { rawBeforeMs }: Retention): Period {
+  const beforeMs = rawBeforeMs ?? 0
+  if (fromMs >= beforeMs) return { fromMs, toMs }
+  const endMs = toMs < beforeMs ? floorTo(toMs + hourMs - 1, hourMs) : toMs
+  return { fromMs: floorTo(fromMs, hourMs), toMs: endMs }
+}
+
 /** Up to this long a period is computed from the readings themselves. */
 const longestRawMs = { account: dayMs, visitor: hourMs } as const
 
 type Options = {
   readonly progress: Pick<RollupProgress, 'unwritten'>
+  readonly retention?: () => Retention
   readonly nowMs: () => number
 }
 
 const stepMsOf = { hour: hourMs, day: dayMs } as const
 
-export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
+export function createAreaHistory({
+  progress,
+  retention = () => nothingExpired,
+  nowMs,
+}: Options): AreaHistory {
   const span = (
     request: HistoryRequest,
     area: string,
@@ -131,7 +145,8 @@ export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
   return async (request, area, period, step) => {
     const inSteps = step && steps(request, area, period, step)
     const longestMs = longestRawMs[request.isVisitor ? 'visitor' : 'account']
-    if (period.toMs - period.fromMs <= longestMs) {
+    const isExpired = period.fromMs < (retention().rawBeforeMs ?? 0)
+    if (!isExpired && period.toMs - period.fromMs <= longestMs) {
       const [stats, series] = await Promise.all([span(request, area, period), inSteps])
       return { stats, basis: 'readings', series }
     }

@@ -84,6 +84,7 @@ export function aqiJson(stats: AreaStats | undefined, index: AirIndex): AqiJson 
 export const bucketJson = (stats: AreaStats, index: AirIndex) => ({
   start_time: formatIsoMs(stats.startMs),
   readings: stats.readings,
+  left_out: stats.failed,
   aqi: aqiJson(stats, index),
   measurements: measurementsJson(stats),
 })

@@ -2,6 +2,7 @@ import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { dayMs, floorTo, secondMs } from '../../core/time.ts'
 import type { Cache } from '../../runtime/cache.ts'
+import { nothingExpired, type Retention } from '../../schemas/retention.ts'
 import type { BucketSize, Store } from '../../store/store.ts'
 import { type Asker, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
@@ -11,7 +12,7 @@ import type { Area, AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
 import { readView } from '../live/view.ts'
-import type { AreaHistory, AreaStatistics } from './area-history.ts'
+import { type AreaHistory, type AreaStatistics, inKeptHours } from './area-history.ts'
 import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
 import type { Period } from './cut-period.ts'
 import { expectedReadings } from './expected-readings.ts'
@@ -22,6 +23,7 @@ type Options = {
   readonly board: SensorBoard
   readonly directory: () => AreaDirectory
   readonly history: AreaHistory
+  readonly retention?: () => Retention
   /** Separate: what visitors request does not evict what accounts requested. */
   readonly keeps: { readonly accounts: Cache; readonly visitors: Cache }
   readonly queryStore: QueryStore
@@ -67,40 +69,44 @@ export const showArea = (options: Options): Route => ({
   params: ['start_time', 'end_time', 'interval', 'index'],
   types: [jsonType],
   answer: async ({ names, params, asker }) => {
-    const { board, keeps, nowMs } = options
+    const { board, keeps } = options
+    // once: an answer that takes longer than its period's last ten seconds is still of now
+    const nowMs = options.nowMs()
     const keep = keeps[asker.isVisitor ? 'visitors' : 'accounts']
     const area = findArea(options.directory(), names['area_name'] ?? '')
     const { index } = readView(params, options.indices)
     const interval = readChoice(params, 'interval', ['hour', 'day'])
-    const exact = readAreaPeriod(params, nowMs(), interval === 'hour')
-    const period = asker.isVisitor ? roundedOut(exact) : exact
+    const exact = readAreaPeriod(params, nowMs, interval === 'hour')
+    const asked = asker.isVisitor ? roundedOut(exact) : exact
+    const period = inKeptHours(asked, options.retention?.() ?? nothingExpired)
     const { stats, basis, series } = await readHistory(options, asker, keep, {
       storedAs: area.storedAs,
       period,
       interval,
     })
     const entries = entriesOf(board, area)
-    const isNow = period.toMs > nowMs()
+    const isNow = period.toMs > nowMs
     const nowcast = isNow
       ? await keep({ what: 'now', area: area.storedAs, index: index.name }, async () =>
-          areaIndexNow(entries, index, nowMs()),
+          areaIndexNow(entries, index, nowMs),
         )
       : null
     return jsonAnswer({
       status: 'success',
       area: { name: area.name, code: area.code },
-      period: periodJson(period, nowMs()),
+      period: periodJson(period, nowMs),
       ...areaNow(entries),
       aqi: {
         ...aqiJson(stats, index),
         nowcast,
         nowcast_left_out: isNow
-          ? entries.reduce((sum, entry) => sum + leftOut(entry, nowMs()), 0)
+          ? entries.reduce((sum, entry) => sum + leftOut(entry, nowMs), 0)
           : null,
       },
       measurements: measurementsJson(stats),
       basis,
-      coverage: coverageOf(area, board, period, stats?.readings ?? 0, nowMs()),
+      coverage: coverageOf(area, board, period, stats?.readings ?? 0, nowMs),
+      left_out: stats === undefined ? 0 : stats.failed,
       worst_sensor: worstSensor(entries, period, index),
       ...(series && { interval, series: series.map((step) => bucketJson(step, index)) }),
     })

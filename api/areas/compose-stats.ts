@@ -12,16 +12,16 @@ export function composeStats(parts: readonly AreaStats[]): AreaStats | undefined
   const [first] = parts
   if (first === undefined) return undefined
   const steps = stepCollector(statFields, false)
-  for (const { readings, fields } of parts) {
-    steps.addReadings(0, readings)
+  for (const { readings, failed, fields } of parts) {
+    steps.addReadings(0, readings, failed ?? Number.NaN)
     for (const [at, field] of statFields.entries()) steps.addField(0, at, fields[field])
   }
   const [whole] = steps.finish()
   const startMs = Math.min(...parts.map((part) => part.startMs))
+  const { readings = 0, leftOut = 0 } = whole ?? {}
   return areaStats(
     first.area,
-    startMs,
-    whole?.readings ?? 0,
+    { startMs, readings, failed: leftOut },
     (field) => whole?.fields[field] ?? noValues,
   )
 }

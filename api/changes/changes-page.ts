@@ -20,12 +20,14 @@ export type ChangesPage = {
   /** How much was looked at for it. */
   readonly looked: { readonly messages: number; readonly readings: number }
   readonly missing: Missing | undefined
+  /** Its readings, or some, were read for it alone: it begins before what is in memory. */
+  readonly isPassing: boolean
 }
 
 /** A page ends after so much, whether or not it is full: a filter may want few of them. */
 const mostLooked = { messages: 5_000, readings: 50_000 }
 
-type Options = { readonly log: LogAfter; readonly tail: Pick<LogTail, 'position'> }
+type Options = { readonly log: LogAfter; readonly tail: Pick<LogTail, 'position' | 'from'> }
 
 export async function changesPage(
   { log, tail }: Options,
@@ -36,12 +38,14 @@ export async function changesPage(
   const readings: Reading[] = []
   const looked = { messages: 0, readings: 0 }
   let { cursor, missing } = from
+  const isPassing = cursor.position < tail.from()
   const page = (isMore: boolean): ChangesPage => ({
     readings,
     next: cursor,
     isMore,
     looked,
     missing,
+    isPassing,
   })
   for await (const entry of log.after(cursor.position, signal)) {
     if (hadOf(entry, cursor) < 0) {

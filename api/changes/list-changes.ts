@@ -72,7 +72,10 @@ export function listChanges(options: Options): Route {
         const body = await writeInTurns(
           type,
           { readings, view, fields },
-          { texts, registered: (sensor) => board.get(sensor)?.sensor },
+          {
+            texts: page.isPassing ? texts.passing : texts,
+            registered: (sensor) => board.get(sensor)?.sensor,
+          },
         )
         const headers = { ...nextLink(path, params, next, 'after'), ...pageHeaders(isMore, gap) }
         return { type, body, headers }

@@ -26,7 +26,10 @@ export const apiErrors = {
     401,
     '`details.reason`: `malformed`, `mistyped` (its check characters do not fit) or `unknown`',
   ],
-  expired_key: [401, 'the key is older than 90 days'],
+  expired_key: [
+    401,
+    'the key has expired: 90 days after it was made, or sooner if its owner chose so',
+  ],
   revoked_key: [401, 'the key was revoked, which counts everywhere within a second'],
   unknown_account: [401, 'the account of the key does not exist any more'],
   invalid_token: [
@@ -76,6 +79,10 @@ export const apiErrors = {
   headers_too_large: [431, 'the headers are longer than 16 KiB'],
   internal: [500, 'something failed on our side; our log has it under `request_id`'],
   history_unavailable: [503, 'the database is away; live answers still work'],
+  archive_unavailable: [
+    503,
+    'readings of this period are only in the archive, which cannot be read; the message says why',
+  ],
   keys_unknown: [503, 'which keys are revoked is not known right now'],
   quota_unknown: [503, 'the use of the account’s quota is not known right now'],
   log_unavailable: [503, 'the log of readings cannot be read right now'],

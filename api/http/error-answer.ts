@@ -1,11 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import type { Context } from 'koa'
+import { ArchiveUnreadable } from '../../operate/archive/archive-unreadable.ts'
 import { StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
 import { ApiError, unavailable } from './api-error.ts'
 
 /** What the caller gets for a failure; details that are only ours stay in the log. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
+  if (thrown instanceof ArchiveUnreadable)
+    return unavailable('archive_unavailable', thrown.message, thrown)
   if (thrown instanceof StoreUnavailable || thrown instanceof StoreMisconfigured) {
     return unavailable('history_unavailable', 'the history cannot be read right now', thrown)
   }

@@ -1,7 +1,7 @@
 /** The licence of the data in an answer, as a header (RFC 8288): a program that keeps the rows keeps it too. */
 
 /** Addresses whose answers hold what was measured, or what is made of it. */
-const ofData = /^\/v1\/(?:sensors|readings|changes|areas|statistics|stream)(?:\/|$)/
+const ofData = /^\/(?:v1\/(?:sensors|readings|changes|areas|statistics|stream)|archive)(?:\/|$)/
 const spdx = /^[A-Za-z0-9][A-Za-z0-9.+-]*$/
 
 /** @param sensor whom the answer is about, if it is one; an id as it was given */

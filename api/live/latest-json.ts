@@ -26,7 +26,11 @@ export const latestFields = [
   'distance_m',
 ] as const
 
-export type LatestJson = ReturnType<typeof slowJson> & ReturnType<typeof quickJson>
+/** Computed only for an answer whose `fields` name them. */
+export const namedFields = ['aqi_nowcast', 'aqi_24h'] as const
+
+export type LatestJson = ReturnType<typeof slowJson> &
+  ReturnType<typeof quickJson> & { readonly [Name in (typeof namedFields)[number]]?: number | null }
 
 /** A sensor that never sent a reading has nulls in its place. */
 export const latestJson = (

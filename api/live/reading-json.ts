@@ -1,8 +1,15 @@
 import type { AirIndex, Pollutant } from '../../core/air/index/air-index.ts'
 import { type Flag, namesOf } from '../../core/air/quality.ts'
 import { type QualityLevel, qualityOf } from '../../core/air/quality-level.ts'
+import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
-import { type Measurements, measurementsOf } from '../../core/air/values.ts'
+import {
+  fewestValues,
+  inUnit,
+  type Measurements,
+  measurementsOf,
+  type Values,
+} from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { Shape, View } from './view.ts'
@@ -127,41 +134,83 @@ function shaped(json: ReadingJson, shape: Exclude<Shape, 'flat'>): Partial<Readi
   }
 }
 
-export type ReadingTexts = Proofs & {
+export type TextsOfReadings = Proofs & {
   /**
    * The JSON of a reading; the part that never changes is made once and cached with the reading.
    */
   readonly textOf: (reading: Reading, view: View) => string
+  /** Nothing is cached: these readings were read for one answer, and no other one has them. */
+  readonly isPassing: boolean
+}
+export type ReadingTexts = TextsOfReadings & { readonly passing: TextsOfReadings }
+
+const nameTexts = quantityNames.map((name) => `"${name}":`)
+
+/** `measurementsOf` as JSON without its braces. */
+function measurementsText(values: Values): string {
+  const texts: string[] = []
+  for (let id = 0; id < nameTexts.length; id++) {
+    const value = values[id] ?? null
+    if (value !== null || id < fewestValues) texts.push(`${nameTexts[id]}${inUnit(value)}`)
+  }
+  return texts.join()
+}
+
+/**
+ * `fixedJson` as JSON without its last brace: JSON.stringify of it takes twice as long. Joined, because
+ * what `+` makes is put together again each time that it is written.
+ */
+function fixedText(reading: Reading, index: AirIndex): string {
+  const measured = measurementsText(reading.values)
+  const { timeMs, sensor } = reading
+  const parts = [
+    `{"sensor_id":"${sensor}","timestamp":"${formatIsoMs(timeMs)}",`,
+    measured,
+    ',"measurements":{',
+    measured,
+    '},',
+    JSON.stringify(indexJson(reading, index)).slice(1, -1),
+  ]
+  return parts.join('')
 }
 
 /** A hash is seven rounds of keccak, so the hashes of cached readings are cached with them. */
-export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): ReadingTexts {
+export const createReadingTexts = (keccak: Keccak, onChainOf: OnChainOf): ReadingTexts => ({
+  ...textsOfReadings(keccak, onChainOf, false),
+  passing: textsOfReadings(keccak, onChainOf, true),
+})
+
+function textsOfReadings(
+  keccak: Keccak,
+  onChainOf: OnChainOf,
+  isPassing: boolean,
+): TextsOfReadings {
   const encode = leafEncoder(keccak)
   const hashes = new WeakMap<Reading, string>()
-  const hashOf: HashOf = (reading) => {
+  const newHash: HashOf = (reading) => `0x${Buffer.from(encode(reading)).toString('hex')}`
+  const cachedHash: HashOf = (reading) => {
     let hash = hashes.get(reading)
-    if (hash === undefined) {
-      hash = `0x${Buffer.from(encode(reading)).toString('hex')}`
-      hashes.set(reading, hash)
-    }
+    if (hash === undefined) hashes.set(reading, (hash = newHash(reading)))
     return hash
   }
+  const hashOf = isPassing ? newHash : cachedHash
+  const newBeginning = (reading: Reading, index: AirIndex): string =>
+    `${fixedText(reading, index)},"blockchain":{"hash":"${hashOf(reading)}",`
   /** By both arguments: each index gives the same reading other values. */
   const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
   /** Up to the chain's part, which may differ at the next request. */
   const beginningOf = (reading: Reading, index: AirIndex): string => {
+    if (isPassing) return newBeginning(reading, index)
     let ofIndex = beginnings.get(index)
     if (ofIndex === undefined) beginnings.set(index, (ofIndex = new WeakMap()))
     let text = ofIndex.get(reading)
-    if (text === undefined) {
-      text = `${JSON.stringify(fixedJson(reading, index)).slice(0, -1)},"blockchain":{"hash":"${hashOf(reading)}",`
-      ofIndex.set(reading, text)
-    }
+    if (text === undefined) ofIndex.set(reading, (text = newBeginning(reading, index)))
     return text
   }
   const proofs = { hashOf, onChainOf }
   return {
     ...proofs,
+    isPassing,
     textOf: (reading, view) => {
       const { correctedOf } = view
       if (view.shape !== 'full' || correctedOf !== undefined) {

@@ -2,6 +2,7 @@ import { newestMsOf } from '../../core/state/state-columns.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { pause } from '../../runtime/pause.ts'
+import { nothingExpired, type Retention } from '../../schemas/retention.ts'
 import type { Store } from '../../store/store.ts'
 import type { LivePicture } from './live-picture.ts'
 import { newestFromStore } from './newest-from-store.ts'
@@ -10,6 +11,7 @@ import type { NewestReadings } from './newest-readings.ts'
 type Options = {
   readonly store: Pick<Store, 'rangeAll'>
   readonly picture: Pick<LivePicture, 'isLive' | 'states'>
+  readonly retention?: () => Retention
   readonly log: Logger
   readonly count?: number
 }
@@ -25,20 +27,22 @@ const aheadMs = 10 * minuteMs
  */
 export function keepSeeding(
   newest: NewestReadings,
-  { store, picture, log, count = 5_000 }: Options,
+  { store, picture, retention = () => nothingExpired, log, count = 5_000 }: Options,
 ): AsyncDisposable {
   const stop = new AbortController()
 
   const seedOnce = async (): Promise<void> => {
     const generation = newest.generation()
+    // what is older may be in the archive only, so the store alone is not complete
+    const fromMs = retention().rawBeforeMs ?? 0
     const rows = await newestFromStore(store, {
-      fromMs: 0,
+      fromMs,
       toMs: newestKnownMs(picture) + aheadMs,
       limit: count,
     })
     const last = rows.at(-1)
-    // fewer than requested: that is all there is, down to the beginning of time
-    const floor = rows.length < count || last === undefined ? beginning : last
+    // fewer than requested: that is all there is, down to the beginning of what the store has
+    const floor = rows.length < count || last === undefined ? placeBefore(fromMs) : last
     newest.seed(rows, floor, generation)
   }
 
@@ -67,7 +71,7 @@ export function keepSeeding(
   }
 }
 
-const beginning = { timeMs: -1, sensor: '' }
+const placeBefore = (timeMs: number) => ({ timeMs: timeMs - 1, sensor: '' })
 
 function newestKnownMs({ states }: Pick<LivePicture, 'states'>): number {
   let newestMs = 0

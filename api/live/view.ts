@@ -18,7 +18,7 @@ export type View = {
 
 /** By model and quantity: `{"epa_2021_ext": {"pm25": 27.3}}`. */
 export type CorrectedOf = (
-  reading: Reading,
+  reading: Pick<Reading, 'sensor' | 'values'>,
 ) => Readonly<Record<string, Readonly<Record<string, number | null>>>>
 
 /** The view without parameters, and where none can be given: in streams. */

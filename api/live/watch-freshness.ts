@@ -4,7 +4,14 @@
  */
 import { pause } from '../../runtime/pause.ts'
 
-export type Freshness = AsyncDisposable & { readonly staleMs: () => number }
+export type Freshness = AsyncDisposable & {
+  readonly staleMs: () => number
+  /**
+   * Checks now, for a caller that finds the copy too old: a process that was suspended, or busy for some
+   * seconds, has its next check before its next answer. Resolves after `withinMs` at the latest.
+   */
+  readonly confirm: (withinMs: number) => Promise<void>
+}
 
 type Options = {
   /** Resolves when memory holds what was written before the call. */
@@ -50,8 +57,14 @@ export async function watchFreshness({
       await pause(everyMs, stop.signal)
     }
   })()
+  let confirming: Promise<void> | undefined
   return {
     staleMs: () => clockMs() - confirmedMs,
+    confirm: (withinMs) =>
+      (confirming ??= Promise.race([
+        ...(open < mostOpen ? [check()] : []),
+        pause(withinMs, stop.signal),
+      ]).finally(() => (confirming = undefined))),
     [Symbol.asyncDispose]: async () => {
       stop.abort()
       await checking

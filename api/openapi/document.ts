@@ -80,6 +80,13 @@ const qualityInQuery = query(
   'good: only readings of that level; suspect: those and suspect ones; all, as without it: every one; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
 )
 
+const correctionsInQuery = query(
+  'corrections',
+  { ...text, minLength: 1 },
+  'adds corrected values by these models, between commas; /v1/corrections has them',
+  { example: 'epa_2021_ext' },
+)
+
 const format = query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept')
 const tables = (geojson: string) => ({
   'text/csv': { schema: text },
@@ -134,7 +141,7 @@ export const openApi = {
         tags: ['sensors'],
         summary: 'Sensors by id, with their status',
         description:
-          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it.',
+          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format`, `quality` and `corrections` need it.',
         parameters: [
           query('status', oneOf(['online', 'offline']), 'only these'),
           areaInQuery,
@@ -169,6 +176,7 @@ export const openApi = {
           ),
           format,
           qualityInQuery,
+          correctionsInQuery,
         ],
         responses: {
           ...read(
@@ -225,12 +233,7 @@ export const openApi = {
             'by time: newest first, or oldest first; a cursor goes on in its own order only',
           ),
           qualityInQuery,
-          query(
-            'corrections',
-            filled,
-            'adds corrected values by these models, between commas; /v1/corrections has them',
-            { example: 'epa_2021_ext' },
-          ),
+          correctionsInQuery,
         ],
         responses: {
           ...read(
@@ -346,6 +349,7 @@ export const openApi = {
       areaInPath,
       boxInQuery,
       indexInQuery,
+      correctionsInQuery,
       startTime,
       endTime,
       nextPage,

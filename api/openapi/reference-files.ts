@@ -2,14 +2,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Answer, Route } from '../http/answer.ts'
 
-const swagger = new URL('../../node_modules/swagger-ui-dist/', import.meta.url)
+/** A clone has it as a package, ours as a copy. */
+const swagger = [
+  new URL('./reference/', import.meta.url),
+  new URL('../../node_modules/swagger-ui-dist/', import.meta.url),
+].find((place) => existsSync(new URL('swagger-ui-bundle.js', place)))
 
 /** Without Swagger UI, in an installation that left it out, the page is what it is without a script. */
-export const hasReference = existsSync(new URL('swagger-ui-bundle.js', swagger))
+export const hasReference = swagger !== undefined
 
 export const referenceFiles = (): readonly Route[] => [
   file('reference.css', new URL('./reference/reference.css', import.meta.url)),
-  ...(hasReference
+  ...(swagger !== undefined
     ? [
         file('reference.js', new URL('./reference/reference.js', import.meta.url)),
         file('swagger-ui.js', new URL('swagger-ui-bundle.js', swagger)),

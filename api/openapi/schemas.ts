@@ -1,6 +1,7 @@
 /** Answers about sensors, readings, proofs and areas: parts of the OpenAPI document. */
 import { pollutants } from '../../core/air/index/air-index.ts'
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { flagNames } from '../../core/air/quality.ts'
 import { qualityLevels } from '../../core/air/quality-level.ts'
 import { type Quantity, quantities, quantityNames } from '../../core/air/quantities.ts'
 import { fewestValues } from '../../core/air/values.ts'
@@ -29,6 +30,11 @@ const categories = airIndices.flatMap(({ bands }) => bands.map((band) => band.ca
 const category = nullable(ref('AqiCategory'))
 const pollutant = nullable(ref('Pollutant'))
 const qualityLevel = oneOf(qualityLevels)
+/** Not an enum: a later version has more of them. */
+const qualityFlags = {
+  ...arrayOf(text),
+  description: `flags about the values; some may be added: ${flagNames.join(', ')}`,
+} as const
 const sensorId = { ...text, description: 'NGR-LOS-{AREA}-{NUMBER}' } as const
 
 /** The quantities in every answer, and those present only if they were measured. */
@@ -62,11 +68,19 @@ const sensor = {
   uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
   aqi: { ...integerOrNull, description: 'of its newest reading' },
 } as const
+const correctedValues = {
+  type: 'object',
+  description: 'by model and quantity, if `corrections` was given',
+} as const
+export const correctionsUsed = {
+  ...arrayOf(ref('CorrectionUsed')),
+  description: 'the models that `corrections` names',
+} as const
 const latest = {
   aqi_category: category,
   dominant_pollutant: pollutant,
   beyond_index: yes,
-  quality: { ...arrayOf(text), description: 'flags about the values' },
+  quality: qualityFlags,
   quality_level: { ...nullable(qualityLevel), description: 'of the worst of the flags' },
   ...measured.basic,
   ...measured.others,
@@ -76,6 +90,7 @@ const latest = {
   },
   silence_seconds: { ...integerOrNull, description: 'since its last reading arrived' },
   distance_m: { ...integer, description: 'from `near`' },
+  corrections: correctedValues,
 } as const
 const standing = {
   retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
@@ -89,10 +104,15 @@ const point = object({
   coordinates: { ...arrayOf(number), minItems: 2, maxItems: 2, description: 'lon, lat' },
 })
 const collectionOf = (geometry: object, properties: object) =>
-  object({
-    type: { type: 'string', const: 'FeatureCollection' },
-    features: arrayOf(object({ type: { type: 'string', const: 'Feature' }, geometry, properties })),
-  })
+  object(
+    {
+      type: { type: 'string', const: 'FeatureCollection' },
+      features: arrayOf(
+        object({ type: { type: 'string', const: 'Feature' }, geometry, properties }),
+      ),
+    },
+    { corrections: correctionsUsed },
+  )
 
 const proofStatus = {
   ...oneOf(['pending', 'anchoring', 'verified', 'mismatch']),
@@ -105,6 +125,11 @@ const range = object({
   high: { ...numberOrNull, description: 'null: the worst band has no end' },
   unit: text,
 })
+export const leftOut = {
+  ...integerOrNull,
+  description:
+    'readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed',
+} as const
 const sensorCounts = object({ total: integer, online: integer, offline: integer })
 const aqiStatistics = {
   average: numberOrNull,
@@ -123,13 +148,22 @@ const page = (item: string) => ({
     {
       sensor_id: { ...sensorId, description: 'if one sensor was requested' },
       left_out: { ...integer, description: 'by `quality`, if it was given' },
-      corrections: {
-        ...arrayOf(ref('CorrectionUsed')),
-        description: 'the models that `corrections` names',
-      },
+      corrections: correctionsUsed,
     },
   ),
 })
+
+const sensorsPage = (item: string) =>
+  object(
+    {
+      status: success,
+      count: integer,
+      total: { ...integer, description: 'of all pages' },
+      next_cursor: cursor,
+      sensors: arrayOf(ref(item)),
+    },
+    { corrections: correctionsUsed },
+  )
 
 const exampleReading = {
   sensor_id: 'NGR-LOS-IKJ-017',
@@ -163,24 +197,20 @@ export const answerSchemas = {
       },
     ],
   },
-  SensorsPage: object({
-    status: success,
-    count: integer,
-    total: { ...integer, description: 'of all pages' },
-    next_cursor: cursor,
-    sensors: arrayOf(ref('Sensor')),
-  }),
+  SensorsPage: sensorsPage('Sensor'),
   PickedSensor: {
-    ...object({}, { ...sensor, ...latest }),
+    ...object(
+      {},
+      {
+        ...sensor,
+        ...latest,
+        aqi_nowcast: { ...integerOrNull, description: 'of now, as the index defines it' },
+        aqi_24h: { ...integerOrNull, description: 'of the means of the last 24 hours' },
+      },
+    ),
     description: 'a sensor with the fields that `fields` names',
   },
-  PickedSensorsPage: object({
-    status: success,
-    count: integer,
-    total: { ...integer, description: 'of all pages' },
-    next_cursor: cursor,
-    sensors: arrayOf(ref('PickedSensor')),
-  }),
+  PickedSensorsPage: sensorsPage('PickedSensor'),
   SensorsGeoJson: collectionOf(point, { anyOf: [ref('Sensor'), ref('PickedSensor')] }),
   SensorPage: object({ status: success, sensor: ref('SensorDetails') }),
   SensorDetails: object({
@@ -252,17 +282,14 @@ export const answerSchemas = {
           ...yes,
           description: 'above the table of the index; that of the US EPA ends at 500',
         },
-        quality: { ...arrayOf(text), description: 'flags about the values' },
+        quality: qualityFlags,
         quality_level: { ...qualityLevel, description: 'of the worst of the flags' },
         blockchain: ref('Blockchain'),
         blockchain_tx: txHash,
       },
       {
         ...measured.others,
-        corrections: {
-          type: 'object',
-          description: 'by model and quantity, if `corrections` was given',
-        },
+        corrections: correctedValues,
       },
     ),
     description: 'a reading with everything that the two shapes have',
@@ -420,6 +447,7 @@ export const answerSchemas = {
         description: 'what median and p98 are taken over',
       },
       coverage: object({ expected: integer, observed: integer, percent: numberOrNull }),
+      left_out: leftOut,
       worst_sensor: nullable(object({ sensor_id: text, aqi: integer, timestamp: time })),
     },
     {
@@ -433,6 +461,7 @@ export const answerSchemas = {
   AreaBucket: object({
     start_time: time,
     readings: integer,
+    left_out: leftOut,
     aqi: ref('AqiStatistics'),
     measurements: ref('MeasurementStatistics'),
   }),
@@ -440,7 +469,7 @@ export const answerSchemas = {
     status: success,
     name: text,
     revision: { ...text, description: 'of the table: the day, or only the year' },
-    averaging_hours: { ...integer, description: 'the index is defined for means over so many' },
+    averaging_hours: { ...integer, description: 'the index is defined for means over this many' },
     highest: integer,
     categories: arrayOf(ref('AqiBand')),
   }),
@@ -450,7 +479,11 @@ export const answerSchemas = {
     pm25: range,
     pm10: range,
     color: { ...text, description: 'as the institution that publishes the index shows it' },
-    color_vision: { ...text, description: 'for people with colour vision deficiency' },
+    color_vision: {
+      ...text,
+      description:
+        'for people with colour vision deficiency: neighbours differ by CIEDE2000 18 or more',
+    },
   }),
   Start: object({ status: success, docs: text, openapi: text }),
 } as const

@@ -1,5 +1,6 @@
 /** Statistics and reports. */
 
+import { qualityFilters, usualQuality } from '../../core/air/quality-level.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { whoLevels } from '../../core/air/who-2021.ts'
 import { intervals } from '../http/intervals.ts'
@@ -25,17 +26,25 @@ import {
   time,
   yes,
 } from './parts.ts'
+import { correctionsUsed, leftOut } from './schemas.ts'
 
 const csv = { 'text/csv': { schema: text } } as const
 
 type Parameter = ReturnType<typeof path> | ReturnType<typeof query>
 
-const shared = ({ indexInQuery, startTime, endTime, nextPage }: Parts) =>
+/** What failed is in no average unless a request says so. */
+const qualityInQuery = query(
+  'quality',
+  { ...oneOf(qualityFilters), default: usualQuality },
+  'good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused',
+)
+
+const shared = ({ indexInQuery, correctionsInQuery, startTime, endTime, nextPage }: Parts) =>
   [
     query(
       'interval',
       { ...oneOf(intervals), default: 'day' },
-      'the steps, in local time of `timezone`',
+      'the steps, in local time of `timezone`; `10_minutes` are made of readings, so they are 400 where only the archive has those',
     ),
     zone,
     startTime,
@@ -46,7 +55,15 @@ const shared = ({ indexInQuery, startTime, endTime, nextPage }: Parts) =>
       'names between commas; the basic five unless given',
       { example: 'pm25,pm10' },
     ),
+    query(
+      'numbers',
+      { ...text, minLength: 1 },
+      'names between commas: of each quantity and of `aqi` only these beside `n`; all unless given',
+      { example: 'mean,min,max' },
+    ),
     indexInQuery,
+    qualityInQuery,
+    correctionsInQuery,
     query(
       'limit',
       { type: 'integer', minimum: 1, maximum: 1000, default: 366 },
@@ -69,13 +86,14 @@ type Parts = {
   readonly areaInPath: Parameter
   readonly boxInQuery: Parameter
   readonly indexInQuery: Parameter
+  readonly correctionsInQuery: Parameter
   readonly startTime: Parameter
   readonly endTime: Parameter
   readonly nextPage: Parameter
 }
 
 const summaryOf = (of: string): string =>
-  `Statistics of ${of} by hour, day, month, year, hour of day or weekday`
+  `Statistics of ${of} by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week`
 const description =
   'n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.'
 
@@ -123,7 +141,7 @@ export function statisticsPaths(parts: Parts) {
         tags: ['statistics'],
         summary: 'A year of a sensor against WHO’s guidelines of 2021',
         description: reportDescription,
-        parameters: [sensorInPath, ...reportParameters, parts.indexInQuery, formatInQuery],
+        parameters: [sensorInPath, ...reportParameters, ...ofReport(parts)],
         responses: reportResponses,
       },
     },
@@ -133,7 +151,7 @@ export function statisticsPaths(parts: Parts) {
         tags: ['statistics'],
         summary: 'A year of an area against WHO’s guidelines of 2021',
         description: reportDescription,
-        parameters: [areaInPath, ...reportParameters, parts.indexInQuery, formatInQuery],
+        parameters: [areaInPath, ...reportParameters, ...ofReport(parts)],
         responses: reportResponses,
       },
     },
@@ -149,11 +167,13 @@ const reportParameters = [
   }),
   zone,
 ]
+const ofReport = ({ indexInQuery }: Parts) => [indexInQuery, qualityInQuery, formatInQuery] as const
 const reportResponses = {
   ...read('the report', { ...json(ref('Report')), ...csv }),
   ...failures(404),
 }
 
+/** Unless `numbers` names others. */
 const numbers = {
   mean: numberOrNull,
   sd: { ...numberOrNull, description: 'of a sample (n − 1); null below two values' },
@@ -165,6 +185,12 @@ const numbers = {
   q98: numberOrNull,
   max: numberOrNull,
 } as const
+
+const coverage = object({
+  expected: integer,
+  observed: { ...integer, description: 'that the numbers are of' },
+  percent: numberOrNull,
+})
 
 const whoLevel = oneOf(whoLevels)
 
@@ -181,6 +207,7 @@ export const statisticsSchemas = {
       timezone: text,
       period: object({ start_time: time, end_time: time }),
       index: text,
+      quality: oneOf(qualityFilters),
       basis: {
         ...oneOf(['readings', 'hourly_means']),
         description:
@@ -195,18 +222,22 @@ export const statisticsSchemas = {
       area: object({ name: text, code: textOrNull }),
       bbox: text,
       sensors: { ...integer, description: 'how many are in the box now' },
+      corrections: correctionsUsed,
     },
   ),
   StatisticsStep: object(
     {
-      coverage: object({ expected: integer, observed: integer, percent: numberOrNull }),
+      coverage,
+      left_out: leftOut,
       valid,
-      aqi: object({
-        n: integerOrNull,
-        ...numbers,
-        category: nullable(ref('AqiCategory')),
-        dominant_pollutant: textOrNull,
-      }),
+      aqi: object(
+        {
+          n: integerOrNull,
+          category: nullable(ref('AqiCategory')),
+          dominant_pollutant: textOrNull,
+        },
+        numbers,
+      ),
       measurements: {
         type: 'object',
         description: 'those that were asked for',
@@ -217,8 +248,19 @@ export const statisticsSchemas = {
       start_time: time,
       end_time: time,
       local_start: { ...text, description: 'start_time with the offset of the zone' },
-      hour: { ...integer, description: 'of the day, 0 to 23; with interval=hour_of_day' },
-      weekday: { ...text, description: 'monday to sunday; with interval=weekday' },
+      hour: {
+        ...integer,
+        description: 'of the day, 0 to 23; with interval=hour_of_day or hour_of_week',
+      },
+      weekday: { ...text, description: 'monday to sunday; with interval=weekday or hour_of_week' },
+      corrections: {
+        type: 'object',
+        description: 'by model and quantity, if `corrections` was given',
+        additionalProperties: {
+          type: 'object',
+          additionalProperties: ref('StepMeasurement'),
+        },
+      },
     },
   ),
   Report: object(
@@ -226,12 +268,14 @@ export const statisticsSchemas = {
       status: success,
       year: integer,
       timezone: text,
+      quality: oneOf(qualityFilters),
       period: object({ start_time: time, end_time: time }),
       days: object({
         in_year: integer,
         over: { ...integer, description: 'that are over and should have readings' },
       }),
-      coverage: object({ expected: integer, observed: integer, percent: numberOrNull }),
+      coverage,
+      left_out: leftOut,
       pm25: ref('PollutantReport'),
       pm10: ref('PollutantReport'),
       index: object({
@@ -252,10 +296,10 @@ export const statisticsSchemas = {
     annual_mean: { ...numberOrNull, description: 'of the valid days' },
     p99_of_days: numberOrNull,
     highest_day: numberOrNull,
-    who_24_hours: arrayOf(object({ level: whoLevel, limit: number, days_over: integer })),
+    who_24_hours: arrayOf(object({ level: whoLevel, limit: number, days_over: integerOrNull })),
     who_year: arrayOf(
       object({ level: whoLevel, limit: number, met: { type: ['boolean', 'null'] } as const }),
     ),
   }),
-  StepMeasurement: object({ n: integer, ...numbers, unit: text, valid }),
+  StepMeasurement: object({ n: integer, unit: text, valid }, numbers),
 } as const

@@ -1,4 +1,5 @@
 /** /v1/usage and /v1/stream: parts of the document in `document.ts`. */
+import { streamEventNames } from '../stream/event-names.ts'
 import {
   answer,
   arrayOf,
@@ -81,8 +82,7 @@ export const streamPaths = (area: Parameter, box: Parameter) =>
         operationId: 'stream',
         tags: ['stream'],
         summary: 'What happens, as it happens: server-sent events',
-        description:
-          'Events reading and reading.late (each like a Reading), sensor.online, sensor.offline, gap and end. Each connection costs one request of the quota. A page may send `token` instead of a key.',
+        description: `Events: ${streamEventNames.join(', ')}; the data of reading and reading.late is a Reading. Each connection costs one request of the quota. A page may send \`token\` instead of a key.`,
         security: [{ key: [] }, {}],
         parameters: [
           query('sensor_id', { ...text, minLength: 1 }, 'of this sensor only', {

@@ -1,4 +1,5 @@
 /** When a reading that is not anchored for good yet should be, by the settings and by experience. */
+import { isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import { minuteMs } from '../../core/time.ts'
 import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 
@@ -18,13 +19,19 @@ export type ExpectedBy = {
 
 /** Sealed to final on Ethereum, which is slower than most: where no batch of ours is final yet. */
 const slowFinalityMs = 20 * minuteMs
+/** The same on the chain of a demonstration. */
+const quickFinalityMs = 2 * minuteMs
 
 /** Each in ms since the epoch. What is late already is expected again from now. */
 export function createExpectedBy({ index, intervalMs, nowMs }: Options): ExpectedBy {
+  const firstFinalityMs = (): number => {
+    const chainId = index.deployments().at(-1)?.chainId
+    return chainId !== undefined && isDemonstrationChain(chainId) ? quickFinalityMs : slowFinalityMs
+  }
   const finalityMs = (): number => {
     const anchored = index.anchored(index.checked()?.index ?? 0)
     const sealed = anchored && index.sealed(anchored.index)
-    if (sealed === undefined || anchored?.status !== 'final') return slowFinalityMs
+    if (sealed === undefined || anchored?.status !== 'final') return firstFinalityMs()
     // of one that waited for a chain that was away nothing is to be learnt
     return Math.min(2 * slowFinalityMs, Math.max(0, anchored.checkedMs - sealed.header.sealedMs))
   }

@@ -18,8 +18,8 @@ export function countMismatches({
   log,
 }: {
   readonly registry: Registry
-  readonly index: BatchIndex
-  readonly log: Logger
+  readonly index: Pick<BatchIndex, 'faults'>
+  readonly log: Pick<Logger, 'error'>
 }): Mismatches {
   const counter = new Counter({
     name: 'airproof_api_mismatch_total',

@@ -39,7 +39,7 @@ type Options = {
   readonly ends: ReadonlyMap<number, ContractEnd>
   readonly keccak: Keccak
   readonly formatLevel: number
-  /** That cursors have; absent: it is not told. */
+  /** That cursors have; absent: it is not published. */
   readonly id?: string
   /** The API serves an archive of its own. */
   readonly hasArchive?: boolean

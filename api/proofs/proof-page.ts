@@ -53,7 +53,7 @@ type Shown = {
   readonly link: string
   readonly network: Pick<
     NetworkDocument,
-    'name' | 'chain' | 'contracts' | 'attribution' | 'licence'
+    'name' | 'chain' | 'contracts' | 'attribution' | 'licence' | 'archive'
   >
 }
 
@@ -68,15 +68,15 @@ const text = (value: string): string =>
 
 /** The server's own word, before the reader's browser has checked anything. */
 const inWords: Readonly<Record<Verdict['status'], string>> = {
-  pending: 'Accepted. It will be in the next batch that is anchored; come back later.',
+  pending: 'Waiting to be anchored, in batches every few minutes. Come back later.',
   anchoring: 'In a batch that is on its way to the blockchain, or not looked at lately.',
-  verified: 'Anchored for good. Your browser now checks the proof by itself.',
-  mismatch: 'Not what was anchored. The stored values were changed, or the proof was damaged.',
+  verified: 'In a block, says this server. Your browser now checks the proof by itself.',
+  mismatch:
+    'Altered after it was anchored: the stored values were changed, or the proof was damaged.',
 }
 
 const demonstration = (chainId: number): string => `
-<p id="demonstration">This network anchors on a demonstration chain (${chainId}), which shows how it works; it proves
-nothing about time, because the operator runs this chain.</p>`
+<p id="demonstration">Local test chain (${chainId}), not public: proofs here are for demonstration only.</p>`
 
 /** What a reader compares with what is known of the network from elsewhere. */
 const networkRows = ({ name, chain, contracts }: Shown['network']): string =>
@@ -139,8 +139,14 @@ const linkTo = (path: string, url: string): string =>
 
 /** Its hash is the reading's leaf, which the proof below leads from to the chain. */
 const citation = ({ reading, verdict, link, network }: Shown): string =>
-  `<p>To cite it: <cite id="citation">${text(network.attribution)}. Reading of sensor ${text(reading.sensor)}, network ${text(network.name)}, ${formatIsoMs(reading.timeMs)}. Hash ${verdict.hash}.${network.licence === null ? '' : ` Licence ${text(network.licence)}.`} ${text(link)}</cite></p>
+  `<p>To cite it: <cite id="citation">${text(network.attribution)}. Reading of sensor ${text(reading.sensor)}, network ${text(network.name)}, ${formatIsoMs(reading.timeMs)}. Hash ${verdict.hash}.${network.licence === null ? '' : ` Licence ${text(network.licence)}.`} ${text(link)}</cite>${citePeriod(network.archive, link)}</p>
 `
+
+/** Where the archive is ours: an archive elsewhere is plain files. */
+const citePeriod = (archive: string | null, link: string): string =>
+  archive !== null && new URL(archive).origin === new URL(link).origin
+    ? ' <a href="/archive/cite">Cite a period</a>'
+    : ''
 
 const row = (name: string, value: string): string =>
   `<tr><th>${text(name)}</th><td>${text(value)}</td></tr>`

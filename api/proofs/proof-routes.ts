@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { catalogueFile } from '../../operate/archive/archive-layout.ts'
+import type { Expired } from '../../operate/archive/open-expired.ts'
 import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 import { createMakeBundle } from '../../operate/proofs/make-bundle.ts'
 import { createProveReading } from '../../operate/proofs/prove-reading.ts'
@@ -38,6 +39,7 @@ type Options = ReadingSources & {
   readonly network: NetworkSettings
   readonly networkId: string
   readonly archive: ArchiveSettings
+  readonly expired: Pick<Expired, 'blobs'>
   readonly level: LevelNow
   readonly registry: Registry
   readonly log: Logger
@@ -55,6 +57,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     network,
     networkId,
     archive,
+    expired,
     level,
     registry,
     log,
@@ -64,7 +67,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
   const { explorerUrl, publicUrl, anchorIntervalMs, openProofs } = settings
   const prove = createProveReading({
     index,
-    blobs: await openBatchBlobs(nc),
+    blobs: expired.blobs(await openBatchBlobs(nc)),
     keccak,
     nowMs,
     isInLog: isInLog(nc, states),

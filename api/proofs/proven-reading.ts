@@ -1,6 +1,7 @@
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { ArchiveUnreadable } from '../../operate/archive/archive-unreadable.ts'
 import type { ProveReading, Verdict } from '../../operate/proofs/prove-reading.ts'
 import type { Asker } from '../http/answer.ts'
 import { ApiError, badParameter, unavailable } from '../http/api-error.ts'
@@ -81,7 +82,12 @@ export async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof ApiError || error instanceof TypeError) throw error
+    if (
+      error instanceof ApiError ||
+      error instanceof TypeError ||
+      error instanceof ArchiveUnreadable
+    )
+      throw error
     throw unavailable('proofs_unavailable', 'the proofs cannot be read right now', error)
   }
 }

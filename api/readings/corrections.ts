@@ -2,7 +2,7 @@
 import { corrected } from '../../core/air/correction-model.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import type { Correction } from '../../schemas/corrections.ts'
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { kindOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
 import { type Params, readWord } from '../http/params.ts'
@@ -37,15 +37,13 @@ export const correctedBy =
     )
   }
 
-/** Make and model, as far as they are known. */
-function kindOf(sensor: RegisteredSensor | undefined): string | undefined {
-  const known = [sensor?.about?.make, sensor?.about?.model].filter((text) => text !== undefined)
-  return known.length === 0 ? undefined : known.join(' ')
-}
-
 /** What identifies the models of an answer: other coefficients have another hash. */
 export const correctionsJson = (models: readonly Correction[]) =>
   models.map(({ name, version, hash }) => ({ name, version, hash }))
+
+/** The same as a word, for a column: `epa_2021_ext/1/0x…`, with spaces between models. */
+export const correctionsWord = (models: readonly Correction[]): string =>
+  models.map(({ name, version, hash }) => `${name}/${version}/${hash}`).join(' ')
 
 /** GET /v1/corrections: every model, whole. */
 export const listCorrections = (corrections: readonly Correction[]): Route => {

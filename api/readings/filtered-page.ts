@@ -4,9 +4,9 @@ import type { Reading } from '../../core/air/reading.ts'
 import type { Cursor } from '../../store/store.ts'
 import { type Params, readChoice } from '../http/params.ts'
 
-/** @returns 'all' where nothing is to be left out @throws ApiError 400 */
-export const readQuality = (params: Params): QualityFilter =>
-  readChoice(params, 'quality', qualityFilters) ?? 'all'
+/** @param otherwise readings are all shown, and not all averaged @throws ApiError 400 */
+export const readQuality = (params: Params, otherwise: QualityFilter = 'all'): QualityFilter =>
+  readChoice(params, 'quality', qualityFilters) ?? otherwise
 
 /** At most `limit` of the readings after a place. */
 export type ReadMore = (

@@ -9,9 +9,9 @@ import type { Correction } from '../../schemas/corrections.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
 import { type Params, readChoice } from '../http/params.ts'
-import type { ReadingTexts } from '../live/reading-json.ts'
-import { fullJson, type ReadingJson } from '../live/reading-json.ts'
-import type { View } from '../live/view.ts'
+import { fullJson, type ReadingJson, type TextsOfReadings } from '../live/reading-json.ts'
+import type { CorrectedOf, View } from '../live/view.ts'
+import { correctionsJson, correctionsWord } from './corrections.ts'
 
 /** `format=` → media type, the usual first. */
 export const readingTypes = {
@@ -39,7 +39,7 @@ type Page = {
 }
 
 type Sources = {
-  readonly texts: ReadingTexts
+  readonly texts: TextsOfReadings
   readonly registered: (sensor: SensorId) => RegisteredSensor | undefined
 }
 
@@ -58,11 +58,13 @@ function written(type: string, page: Page, sources: Sources): Written {
   switch (type) {
     case readingTypes.csv:
       return csv(page, sources)
-    case readingTypes.ndjson:
-      return { begin: '', row: (reading) => `${jsonOf(reading)}\n`, between: '', end: '' }
+    case readingTypes.ndjson: {
+      const row = (reading: Reading): string => ndjsonLine(jsonOf(reading), page.corrections)
+      return { begin: '', row, between: '', end: '' }
+    }
     case readingTypes.geojson:
       return {
-        ...collection,
+        ...collectionOf(page.corrections),
         row: (reading) => featureText(placeOf(reading, sources), jsonOf(reading)),
       }
     default: {
@@ -115,20 +117,26 @@ const proofColumns = [
 /** What never changes of a row, cached with the reading. By both: each index gives it other values. */
 const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
 
-function beginningOf(reading: Reading, index: AirIndex, texts: ReadingTexts): string {
+function beginningOf(reading: Reading, index: AirIndex, texts: TextsOfReadings): string {
+  if (texts.isPassing) return newBeginning(reading, index, texts)
   const known = beginnings.get(index) ?? new WeakMap<Reading, string>()
   let text = known.get(reading)
   if (text !== undefined) return text
-  const json = fullJson(reading, index, texts)
-  const measured = columns.map((name) => json[name] ?? '')
-  text = [...measured, json.quality.join(' '), json.blockchain.hash].join(',')
+  text = newBeginning(reading, index, texts)
   beginnings.set(index, known.set(reading, text))
   return text
 }
 
+function newBeginning(reading: Reading, index: AirIndex, texts: TextsOfReadings): string {
+  const json = fullJson(reading, index, texts)
+  const measured = columns.map((name) => json[name] ?? '')
+  return [...measured, json.quality.join(' '), json.blockchain.hash].join(',')
+}
+
 /**
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
- * other than the basic five come last, if the page's readings have them, so that no column moves.
+ * other than the basic five come last, if the page's readings have them, so that no column moves; after
+ * them what was corrected, and by which models.
  */
 function csv({ readings, corrections = [], view }: Page, { texts }: Sources): Written {
   const others = quantityNames.filter(
@@ -139,13 +147,33 @@ function csv({ readings, corrections = [], view }: Page, { texts }: Sources): Wr
     const end = others.map((name) => `,${inUnit(valueOf(reading.values, name)) ?? ''}`).join('')
     const level = qualityOf(reading.flags)
     const given = view.correctedOf?.(reading)
-    const better = corrections.map(({ name, of }) => `,${given?.[name]?.[of] ?? ''}`).join('')
+    const better = correctedCells(corrections, given)
+      .map((cell) => `,${cell}`)
+      .join('')
     return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''},${level}${end}${better}\r\n`
   }
-  const better = corrections.map(({ name, of }) => `${of}_${name}`)
+  const better = correctedColumns(corrections)
   const begin = csvText([[...columns, ...proofColumns, ...others, ...better]])
   return { begin, row, between: '', end: '' }
 }
+
+export const correctedColumns = (models: readonly Correction[]): readonly string[] =>
+  models.length === 0 ? [] : [...models.map(({ name, of }) => `${of}_${name}`), 'corrections']
+
+/** @param given what the models gave of a row */
+export const correctedCells = (
+  models: readonly Correction[],
+  given: ReturnType<CorrectedOf> | undefined,
+): readonly (string | number)[] =>
+  models.length === 0
+    ? []
+    : [...models.map(({ name, of }) => given?.[name]?.[of] ?? ''), correctionsWord(models)]
+
+/** A line stands by itself, so each says which models it is of. @param json an object's */
+export const ndjsonLine = (json: string, models: readonly Correction[] = []): string =>
+  models.length === 0
+    ? `${json}\n`
+    : `${json.slice(0, -1)},"correction_models":${JSON.stringify(correctionsJson(models))}}\n`
 
 export const csvText = (lines: readonly (readonly unknown[])[]): string =>
   lines.map((line) => `${line.join(',')}\r\n`).join('')
@@ -168,7 +196,17 @@ export function featureText(place: Place | undefined, properties: string): strin
   return `{"type":"Feature","geometry":${JSON.stringify(geometry)},"properties":${properties}}`
 }
 
-const collection = { begin: '{"type":"FeatureCollection","features":[', between: ',', end: ']}' }
+/** The models are a member of the collection, as those of JSON are of the page. */
+const collectionOf = (models: readonly Correction[] = []) => {
+  const used =
+    models.length === 0 ? '' : `"corrections":${JSON.stringify(correctionsJson(models))},`
+  return { begin: `{"type":"FeatureCollection",${used}"features":[`, between: ',', end: ']}' }
+}
 
-export const collectionText = (features: readonly string[]): string =>
-  collection.begin + features.join(collection.between) + collection.end
+export function collectionText(
+  features: readonly string[],
+  models: readonly Correction[] = [],
+): string {
+  const { begin, between, end } = collectionOf(models)
+  return begin + features.join(between) + end
+}

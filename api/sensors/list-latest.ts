@@ -2,6 +2,7 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { refusedMaskOf } from '../../core/air/quality-level.ts'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import { type Correction, shippedCorrections } from '../../schemas/corrections.ts'
 import type { Answer } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
 import {
@@ -15,10 +16,11 @@ import { nextLink } from '../http/next-link.ts'
 import { type Params, readChoice, readTime, readWord } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import { findSensor } from '../live/find-sensor.ts'
-import { latestFields } from '../live/latest-json.ts'
+import { latestFields, namedFields } from '../live/latest-json.ts'
 import { distanceM } from '../live/region.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { type Entry, modifiedMs, newestReading } from '../live/sensor-now.ts'
+import { readWantedCorrections } from '../readings/corrections.ts'
 import { readQuality } from '../readings/filtered-page.ts'
 import { type Field, type Found, writeLatest } from './latest-formats.ts'
 import { readNear, readSensorFilter } from './sensor-filter.ts'
@@ -27,6 +29,7 @@ type Sources = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
+  readonly corrections?: readonly Correction[]
   readonly nowMs: () => number
 }
 
@@ -38,7 +41,14 @@ type Wanted = {
 }
 
 /** Those that only `include=latest` has. */
-export const latestParams = ['fields', 'ids', 'modified_since', 'format', 'quality'] as const
+export const latestParams = [
+  'fields',
+  'ids',
+  'modified_since',
+  'format',
+  'quality',
+  'corrections',
+] as const
 
 /** An address has 4,096 characters. */
 const mostIds = 200
@@ -54,12 +64,13 @@ export function wantsLatest(params: Params): boolean {
 export function listLatest(wanted: Wanted, sources: Sources): Answer {
   const { params, type, limit, index } = wanted
   const fields = readFields(params)
+  const corrections = readWantedCorrections(params, sources.corrections ?? shippedCorrections)
   const all = find(wanted, sources)
   const start = startOf(all, params, sources.rules)
   const shown = all.slice(start, start + limit)
   const last = start + limit < all.length ? shown.at(-1) : undefined
   const next = last === undefined ? null : cursorOf(last)
-  const page = { shown, total: all.length, next, fields, type, index }
+  const page = { shown, total: all.length, next, fields, type, index, corrections }
   return {
     type,
     body: writeLatest(page, { board: sources.board, nowMs: sources.nowMs() }),
@@ -153,7 +164,8 @@ function readIds(params: Params, { board, rules }: Sources): ReadonlySet<SensorI
 function readFields(params: Params): readonly Field[] | undefined {
   const text = readWord(params, 'fields')
   if (text === undefined) return undefined
-  const known = latestFields.filter((name) => name !== 'distance_m' || params.has('near'))
+  const listed = latestFields.filter((name) => name !== 'distance_m' || params.has('near'))
+  const known = [...listed, ...namedFields]
   const names = text.split(',').map((name) => name.trim())
   const fields = names.flatMap((name) => known.find((field) => field === name) ?? [])
   if (fields.length === names.length && new Set(names).size === names.length) return fields

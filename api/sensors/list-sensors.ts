@@ -1,6 +1,7 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { secondMs } from '../../core/time.ts'
+import type { Correction } from '../../schemas/corrections.ts'
 import { type Answer, jsonType, type Route } from '../http/answer.ts'
 import { idCursor, readIdCursor } from '../http/cursor.ts'
 import { nextLink } from '../http/next-link.ts'
@@ -19,10 +20,11 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly nowMs: () => number
   readonly indices?: readonly AirIndex[]
+  readonly corrections?: readonly Correction[]
 }
 
 /** GET /v1/sensors: by id, from memory, joined from the ready-made JSON of each sensor. */
-export const listSensors = ({ board, rules, directory, nowMs, indices }: Options): Route => ({
+export const listSensors = (options: Options): Route => ({
   path: '/v1/sensors',
   params: [
     'status',
@@ -40,12 +42,13 @@ export const listSensors = ({ board, rules, directory, nowMs, indices }: Options
   typeOf: typeOfFormat,
   typesOf: (params) => (wantsLatest(params) ? Object.values(readingTypes) : [jsonType]),
   // both only rise; the seconds are those of the silences
-  version: () => board.version() + Math.floor(nowMs() / secondMs),
+  version: () => options.board.version() + Math.floor(options.nowMs() / secondMs),
   answer: ({ params, type }) => {
+    const { board, rules, directory, indices } = options
     const limit = readLimit(params, 100)
     if (wantsLatest(params)) {
       const { index } = readView(params, indices)
-      return listLatest({ params, type, limit, index }, { board, rules, directory, nowMs })
+      return listLatest({ params, type, limit, index }, options)
     }
     const after = readIdCursor(params, rules)
     const { index } = readView(params, indices)

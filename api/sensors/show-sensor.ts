@@ -2,7 +2,7 @@ import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { begunSites, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { aboutNames } from '../../schemas/devices/sensor.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { findSensor } from '../live/find-sensor.ts'
@@ -42,15 +42,10 @@ export const showSensor = ({ board, rules, nowMs, indices }: Options): Route => 
   },
 })
 
-/**
- * Those that have begun; where a sensor will be is not published before. Only the present address
- * is (`location`): at a former one there may live a person who has no sensor any more.
- */
-function sitesJson({ sites }: RegisteredSensor, nowMs: number) {
-  const begun = sites.filter(({ fromMs }, at) => at === 0 || fromMs <= nowMs)
-  return begun.map(({ fromMs, area, lat, lon }, at) => {
-    const next = begun[at + 1]
-    const until = next === undefined ? null : formatIsoMs(next.fromMs)
-    return { from: formatIsoMs(fromMs), until, area, lat, lon }
-  })
-}
+/** Of the addresses only the present one is published (`location`). */
+const sitesJson = (sensor: RegisteredSensor, nowMs: number) =>
+  begunSites(sensor, nowMs).map(({ fromMs, untilMs, ...place }) => ({
+    from: formatIsoMs(fromMs),
+    until: untilMs === undefined ? null : formatIsoMs(untilMs),
+    ...place,
+  }))

@@ -1,20 +1,26 @@
 /** The parameters of statistics. */
 import type { AirIndex } from '../../core/air/index/air-index.ts'
+import { type QualityFilter, usualQuality } from '../../core/air/quality-level.ts'
 import { basicNames, type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import {
+  clockSteps,
   instantOfLocal,
+  isClockStep,
   type LocalStep,
   startOfStep,
   type TimeZone,
   timeZoneOf,
   utc,
 } from '../../core/local-time.ts'
-import { dayMs } from '../../core/time.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
+import { type Correction, shippedCorrections } from '../../schemas/corrections.ts'
 import type { Period } from '../areas/cut-period.ts'
 import { badParameter } from '../http/api-error.ts'
 import { type Interval, intervals } from '../http/intervals.ts'
 import { instantIn, latestMs, type Params, readChoice, readWhole } from '../http/params.ts'
 import { readView } from '../live/view.ts'
+import { readWantedCorrections } from '../readings/corrections.ts'
+import { readQuality } from '../readings/filtered-page.ts'
 import { typeOfFormat } from '../readings/reading-formats.ts'
 
 export const statisticsParams = [
@@ -23,7 +29,10 @@ export const statisticsParams = [
   'start_time',
   'end_time',
   'measurements',
+  'numbers',
   'index',
+  'quality',
+  'corrections',
   'limit',
   'cursor',
   'format',
@@ -34,38 +43,70 @@ export type StatisticsRequest = {
   readonly zone: TimeZone
   readonly period: Period
   readonly measurements: readonly QuantityName[]
+  readonly numbers: readonly NumberName[]
   readonly index: AirIndex
+  readonly quality: QualityFilter
+  readonly corrections: readonly Correction[]
   /** At most this many steps. */
   readonly limit: number
   /** Where the page before ended. */
   readonly fromCursorMs: number | undefined
 }
 
+/** The numbers of a quantity in a step, beside `n`. */
+export const numberNames = [
+  'mean',
+  'sd',
+  'min',
+  'q02',
+  'q25',
+  'median',
+  'q75',
+  'q98',
+  'max',
+] as const
+export type NumberName = (typeof numberNames)[number]
+
 /** Steps that follow one another; the other intervals gather them from a whole period. */
 export const stepOf: Readonly<Record<Interval, LocalStep>> = {
+  '10_minutes': '10_minutes',
   hour: 'hour',
+  '3_hours': '3_hours',
   day: 'day',
   month: 'month',
   year: 'year',
   hour_of_day: 'hour',
   weekday: 'day',
+  hour_of_week: 'hour',
 }
 
 /** How far back a period goes if only its end is known. */
 const usualDays: Readonly<Record<Interval, number>> = {
+  '10_minutes': 1,
   hour: 1,
+  '3_hours': 7,
   day: 30,
   month: 365,
   year: 5 * 365,
   hour_of_day: 28,
   weekday: 28,
+  hour_of_week: 28,
 }
 
 /** A year of days. */
 const usualLimit = 366
 
-export const isGathered = (interval: Interval): boolean =>
-  interval === 'hour_of_day' || interval === 'weekday'
+/** Nothing that is written has its parts, so it is made of readings. */
+export function isShort(interval: Interval): boolean {
+  const step = stepOf[interval]
+  return isClockStep(step) && clockSteps[step] < hourMs
+}
+
+const gathered = ['hour_of_day', 'weekday', 'hour_of_week'] as const satisfies readonly Interval[]
+export type Gathered = (typeof gathered)[number]
+
+export const isGathered = (interval: Interval): interval is Gathered =>
+  gathered.some((name) => name === interval)
 
 /** JSON and CSV. @throws ApiError 400 */
 export function tableType(params: Params): string | undefined {
@@ -77,7 +118,7 @@ export function tableType(params: Params): string | undefined {
 export function readStatistics(
   params: Params,
   nowMs: number,
-  indices?: readonly AirIndex[],
+  known: { readonly indices?: readonly AirIndex[]; readonly corrections?: readonly Correction[] },
 ): StatisticsRequest {
   const interval = readChoice(params, 'interval', intervals) ?? 'day'
   const zone = readZone(params)
@@ -95,8 +136,11 @@ export function readStatistics(
     interval,
     zone,
     period,
-    measurements: readMeasurements(params),
-    index: readView(params, indices).index,
+    measurements: readNames(params, 'measurements', quantityNames) ?? basicNames,
+    numbers: readNames(params, 'numbers', numberNames) ?? numberNames,
+    index: readView(params, known.indices).index,
+    quality: readQuality(params, usualQuality),
+    corrections: readWantedCorrections(params, known.corrections ?? shippedCorrections),
     limit: readWhole(params, 'limit', { min: 1, max: 1000, otherwise: usualLimit }),
     fromCursorMs: readCursor(params, period),
   }
@@ -116,18 +160,17 @@ export function readZone(params: Params): TimeZone {
 }
 
 /** @throws ApiError 400 */
-function readMeasurements(params: Params): readonly QuantityName[] {
-  const text = params.get('measurements')
-  if (text === undefined) return basicNames
-  const names = text.split(',').map((name) => name.trim())
-  const known = names.map((name) => quantityNames.find((quantity) => quantity === name))
-  if (known.includes(undefined) || new Set(names).size < names.length)
-    throw badParameter(
-      'measurements',
-      text,
-      `names between commas, each once, of ${quantityNames.join(', ')}`,
-    )
-  return known.filter((name) => name !== undefined)
+function readNames<Name extends string>(
+  params: Params,
+  param: string,
+  known: readonly Name[],
+): readonly Name[] | undefined {
+  const text = params.get(param)
+  if (text === undefined) return undefined
+  const names = text.split(',').map((given) => known.find((name) => name === given.trim()))
+  if (!names.includes(undefined) && new Set(names).size === names.length)
+    return names.filter((name) => name !== undefined)
+  throw badParameter(param, text, `names between commas, each once, of ${known.join(', ')}`)
 }
 
 type Bounds = { readonly interval: Interval; readonly zone: TimeZone; readonly nowMs: number }
@@ -141,7 +184,7 @@ function readLocalPeriod(params: Params, { interval, zone, nowMs }: Bounds): Per
     readLocalTime(params, 'start_time', zone) ??
     startOfStep(
       Math.max(0, toMs - usualDays[interval] * dayMs),
-      step === 'hour' ? step : 'day',
+      isClockStep(step) ? step : 'day',
       zone,
     )
   if (fromMs < toMs) return { fromMs, toMs }

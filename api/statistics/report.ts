@@ -4,8 +4,9 @@
  */
 import { type AirIndex, type Pollutant, pollutants } from '../../core/air/index/air-index.ts'
 import { percentile } from '../../core/air/percentile.ts'
+import { usualQuality } from '../../core/air/quality-level.ts'
 import { units } from '../../core/air/quantities.ts'
-import { type WhoLevel, whoDay, whoLevels, whoYear } from '../../core/air/who-2021.ts'
+import { isOver, type WhoLevel, whoDay, whoLevels, whoYear } from '../../core/air/who-2021.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { yearOf, yearSpan } from '../../core/local-time.ts'
 import type { StepStats } from '../../store/store.ts'
@@ -15,6 +16,7 @@ import { badParameter } from '../http/api-error.ts'
 import { freshSeconds } from '../http/fresh-seconds.ts'
 import { readWhole } from '../http/params.ts'
 import { readView } from '../live/view.ts'
+import { readQuality } from '../readings/filtered-page.ts'
 import { csvText, readingTypes } from '../readings/reading-formats.ts'
 import { askStore, type Found } from './ask-store.ts'
 import { type ExpectedCount, expectedCount } from './expected-count.ts'
@@ -23,7 +25,7 @@ import type { StatisticsOptions } from './statistics.ts'
 import { coverageJson, neededCoverage } from './statistics-json.ts'
 import { areaTarget, sensorTarget, type Target } from './targets.ts'
 
-const params = ['year', 'timezone', 'index', 'format'] as const
+const params = ['year', 'timezone', 'index', 'quality', 'format'] as const
 const types = [jsonType, readingTypes.csv]
 const mostDays = 366
 
@@ -54,6 +56,7 @@ async function reportOf(
   const nowMs = options.nowMs()
   const zone = readZone(given)
   const { index } = readView(given, options.indices)
+  const quality = readQuality(given, usualQuality)
   if (!given.has('year')) throw badParameter('year', undefined, 'a year, such as 2025')
   const year = readWhole(given, 'year', { min: 1970, max: yearOf(nowMs, zone), otherwise: 0 })
   const period = yearSpan(year, zone)
@@ -65,20 +68,26 @@ async function reportOf(
     whole: period,
     period,
     limit: mostDays,
+    isWhole: true,
     fields: pollutants,
     expected,
+    quality,
+    corrections: [],
   })
   const days = daysOf(found, expected, nowMs)
+  const leftOut = sumOf(found.steps.map((step) => step.leftOut))
   const report = {
     ...target.about,
     year,
     timezone: zone,
+    quality,
     period: { start_time: formatIsoMs(period.fromMs), end_time: formatIsoMs(period.toMs) },
     days: { in_year: found.grid.numbers.length, over: days.length },
     coverage: coverageJson(
       expected(period.fromMs, Math.min(period.toMs, nowMs)),
       found.steps.reduce((sum, { readings }) => sum + readings, 0),
     ),
+    left_out: leftOut,
     ...Object.fromEntries(
       pollutants.map((pollutant) => [pollutant, pollutantJson(pollutant, days)]),
     ),
@@ -88,11 +97,18 @@ async function reportOf(
   return {
     type,
     body: Buffer.from(
-      isCsv ? csv(days, index, year) : JSON.stringify({ status: 'success', ...report }),
+      isCsv ? csv(days, index, year, leftOut) : JSON.stringify({ status: 'success', ...report }),
     ),
     freshSeconds: freshSeconds(period.toMs, nowMs),
   }
 }
+
+/** null, if one is not known. */
+const sumOf = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce<number | null>(
+    (sum, count) => (sum === null || count === null ? null : sum + count),
+    0,
+  )
 
 type Day = {
   /** Means of the pollutants that have enough readings, in µg/m³. */
@@ -121,10 +137,11 @@ function meanOf(step: StepStats | undefined, pollutant: Pollutant, due: number):
 const present = (days: readonly Day[], pollutant: Pollutant): number[] =>
   days.map(({ means }) => means[pollutant]).filter((mean) => mean !== null)
 
-type LevelJson = { readonly level: WhoLevel; readonly limit: number; readonly days_over: number }
-
-/** A sum of decimals may be a hair above what it is. */
-const isOver = (mean: number, limit: number): boolean => mean > limit + 1e-9
+type LevelJson = {
+  readonly level: WhoLevel
+  readonly limit: number
+  readonly days_over: number | null
+}
 
 function pollutantJson(pollutant: Pollutant, days: readonly Day[]) {
   const means = present(days, pollutant)
@@ -142,7 +159,9 @@ function pollutantJson(pollutant: Pollutant, days: readonly Day[]) {
     highest_day: rounded(sorted.at(-1) ?? null),
     who_24_hours: whoLevels.map((level): LevelJson => {
       const limit = whoDay[pollutant][level]
-      return { level, limit, days_over: means.filter((mean) => isOver(mean, limit)).length }
+      const over = means.filter((mean) => isOver(mean, limit)).length
+      // no day over the limit, and no day that is known, are not the same
+      return { level, limit, days_over: means.length === 0 ? null : over }
     }),
     who_year: whoLevels.map((level) => {
       const limit = whoYear[pollutant][level]
@@ -171,8 +190,11 @@ function indexJson(index: AirIndex, days: readonly Day[]) {
 }
 
 /** A row per number: what is counted, of which pollutant or index, against which limit. */
-function csv(days: readonly Day[], index: AirIndex, year: number): string {
-  const rows: (readonly unknown[])[] = [['year', 'what', 'of', 'level', 'limit', 'value']]
+function csv(days: readonly Day[], index: AirIndex, year: number, leftOut: number | null): string {
+  const rows: (readonly unknown[])[] = [
+    ['year', 'what', 'of', 'level', 'limit', 'value'],
+    [year, 'left_out', '', '', '', leftOut ?? ''],
+  ]
   for (const pollutant of pollutants) {
     const of = pollutantJson(pollutant, days)
     for (const name of [
@@ -184,7 +206,7 @@ function csv(days: readonly Day[], index: AirIndex, year: number): string {
     ] as const)
       rows.push([year, name, pollutant, '', '', of[name] ?? ''])
     for (const { level, limit, days_over } of of.who_24_hours)
-      rows.push([year, 'days_over_who_24_hours', pollutant, level, limit, days_over])
+      rows.push([year, 'days_over_who_24_hours', pollutant, level, limit, days_over ?? ''])
     for (const { level, limit, met } of of.who_year)
       rows.push([year, 'meets_who_year', pollutant, level, limit, met ?? ''])
   }

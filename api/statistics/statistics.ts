@@ -4,12 +4,14 @@ import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { startOfStep } from '../../core/local-time.ts'
 import { floorTo } from '../../core/time.ts'
+import type { Correction } from '../../schemas/corrections.ts'
 import { keptMs } from '../areas/areas.ts'
 import { type Answer, jsonType, type Request, type Route } from '../http/answer.ts'
 import { freshSeconds } from '../http/fresh-seconds.ts'
 import { nextLink } from '../http/next-link.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
+import { correctionsJson } from '../readings/corrections.ts'
 import { readingTypes } from '../readings/reading-formats.ts'
 import { askStore, measuredPart, type StatisticsStore } from './ask-store.ts'
 import { expectedCount } from './expected-count.ts'
@@ -28,6 +30,7 @@ export type StatisticsOptions = StatisticsStore & {
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
   readonly indices?: readonly AirIndex[]
+  readonly corrections?: readonly Correction[]
 }
 
 const types = [jsonType, readingTypes.csv]
@@ -72,8 +75,18 @@ async function statisticsOf(
 ): Promise<Answer> {
   const nowMs = options.nowMs()
   // all requests within ten seconds are for the same period
-  const wanted = readStatistics(params, floorTo(nowMs, keptMs) + keptMs, options.indices)
-  const { interval, zone, measurements, index, limit, fromCursorMs } = wanted
+  const wanted = readStatistics(params, floorTo(nowMs, keptMs) + keptMs, options)
+  const {
+    interval,
+    zone,
+    measurements,
+    numbers,
+    index,
+    quality,
+    corrections,
+    limit,
+    fromCursorMs,
+  } = wanted
   const expected = expectedCount(target.sensors, target.area)
   const { fromMs, toMs } = wanted.period
   const part = await measuredPart(options, asker, target, wanted.period)
@@ -90,13 +103,26 @@ async function statisticsOf(
     limit,
     fields,
     expected,
+    quality,
+    corrections,
   })
-  const rows = stepsJson({ found, interval, zone, measurements, index, expected, nowMs })
+  const shown = {
+    found,
+    interval,
+    zone,
+    measurements,
+    numbers,
+    index,
+    corrections,
+    expected,
+    nowMs,
+  }
+  const rows = stepsJson(shown)
   const { nextMs } = found.grid
   const cursor = nextMs === undefined ? null : statisticsCursor(nextMs)
   const body =
     type === readingTypes.csv
-      ? stepsCsv(rows, interval, measurements)
+      ? stepsCsv(rows, interval, measurements, numbers, corrections)
       : JSON.stringify({
           status: 'success',
           ...target.about,
@@ -104,7 +130,9 @@ async function statisticsOf(
           timezone: zone,
           period: { start_time: formatIsoMs(fromMs), end_time: formatIsoMs(toMs) },
           index: index.name,
+          quality,
           basis: found.basis,
+          ...(corrections.length > 0 && { corrections: correctionsJson(corrections) }),
           count: rows.length,
           next_cursor: cursor,
           statistics: rows,

@@ -1,6 +1,7 @@
 /** The steps of one answer, in local time. */
 import {
   hoursOfDay,
+  hoursOfWeek,
   isAligned,
   startOfStep,
   stepStarts,
@@ -11,13 +12,16 @@ import { hourMs } from '../../core/time.ts'
 import type { StatQuery } from '../../store/store.ts'
 import type { Period } from '../areas/cut-period.ts'
 import type { Interval } from '../http/intervals.ts'
-import { isGathered, stepOf } from './read-request.ts'
+import { type Gathered, isGathered, isShort, stepOf } from './read-request.ts'
 
 export type Grid = {
   readonly edges: readonly number[]
   /** For each span between two edges its step. */
   readonly steps: readonly number[]
-  /** The numbers of the steps; an hour of the day, a weekday (1 is Monday), or counted from 0. */
+  /**
+   * The numbers of the steps; an hour of the day, a weekday (1 is Monday), an hour of the week (0 is
+   * Monday 00:00), or counted from 0.
+   */
   readonly numbers: readonly number[]
   /** Where the next page begins. */
   readonly nextMs: number | undefined
@@ -49,19 +53,24 @@ export function stepGrid({ interval, zone, period, limit, longestMs }: Wanted): 
 
 const noSteps: Grid = { edges: [], steps: [], numbers: [], nextMs: undefined }
 
-function gathered(interval: Interval, zone: TimeZone, period: Period): Grid {
+const numbersOf = {
+  hour_of_day: hoursOfDay,
+  hour_of_week: hoursOfWeek,
+  weekday: (starts: readonly number[], zone: TimeZone) =>
+    starts.map((start) => weekday(start, zone)),
+} as const
+
+function gathered(interval: Gathered, zone: TimeZone, period: Period): Grid {
   const starts = stepStarts(period, stepOf[interval], zone, Infinity)
-  const steps =
-    interval === 'hour_of_day'
-      ? hoursOfDay(starts, zone)
-      : starts.map((start) => weekday(start, zone))
+  const steps = numbersOf[interval](starts, zone)
   const numbers = [...new Set(steps)].toSorted((a, b) => a - b)
   return { edges: [...starts, period.toMs], steps, numbers, nextMs: undefined }
 }
 
 /**
  * From what the steps are made: readings where they are few, else written hours, or written days if
- * the steps are UTC days. Hours of a zone that is half an hour off are always made of readings.
+ * the steps are UTC days. Hours of a zone that is half an hour off, and shorter steps, are always made of
+ * readings.
  */
 export function sourceOf(
   { edges }: Pick<Grid, 'edges'>,
@@ -71,7 +80,7 @@ export function sourceOf(
     isFew,
   }: { readonly interval: Interval; readonly zone: TimeZone; readonly isFew: boolean },
 ): StatQuery['from'] {
-  if (isFew) return 'readings'
+  if (isFew || isShort(interval)) return 'readings'
   // the first step may be cut by the period: where it would begin counts
   const starts = [startOfStep(edges[0] ?? 0, stepOf[interval], zone), ...edges.slice(1, -1)]
   if (interval === 'hour') return isAligned(starts, 'hour') ? 'hour' : 'readings'

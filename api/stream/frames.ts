@@ -10,6 +10,7 @@ import { secondMs } from '../../core/time.ts'
 import { encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
 import { afterReading, hadOf } from '../live/log-place.ts'
 import type { TailEntry } from '../live/log-tail.ts'
+import type { StreamEventName } from './event-names.ts'
 
 export type Frame = { readonly sensor: SensorId; readonly bytes: Buffer }
 
@@ -29,7 +30,12 @@ export function* framesOf(
   { cursor, textOf, wants = () => true }: Framing,
 ): Generator<Frame> {
   const { readings, events, partition, nLast } = entry.message
-  const frame = (sensor: SensorId, after: LogCursor, event: string, data: string): Frame => ({
+  const frame = (
+    sensor: SensorId,
+    after: LogCursor,
+    event: StreamEventName,
+    data: string,
+  ): Frame => ({
     sensor,
     bytes: Buffer.from(`id: ${encodeLogCursor(after)}\nevent: ${event}\ndata: ${data}\n\n`),
   })
@@ -43,22 +49,29 @@ export function* framesOf(
   const sent = cursor.position === entry.seq - 1 ? (cursor.events ?? 0) : 0
   for (let i = sent; i < events.length; i++) {
     const event = events[i]
-    const told = event && tell(event, readings)
-    if (told === undefined || !wants(told.sensor)) continue
+    const shown = event && shownOf(event, readings)
+    if (shown === undefined || !wants(shown.sensor)) continue
     const { version, network } = cursor
     const after = { version, network, position: entry.seq - 1, n, events: i + 1 }
-    yield frame(told.sensor, after, told.name, JSON.stringify(told.data))
+    yield frame(shown.sensor, after, shown.name, JSON.stringify(shown.data))
   }
 }
 
 // buffered readings have an event name of their own, so that clients do not take them for current
-const kindOf = ({ timeMs, arrivedMs }: TailEntry['message']['readings'][number]): string =>
+const kindOf = ({
+  timeMs,
+  arrivedMs,
+}: TailEntry['message']['readings'][number]): StreamEventName =>
   isFresh(timeMs, arrivedMs) ? 'reading' : 'reading.late'
 
-type Told = { readonly sensor: SensorId; readonly name: string; readonly data: object }
+type Shown = {
+  readonly sensor: SensorId
+  readonly name: StreamEventName
+  readonly data: object
+}
 
-/** @returns undefined: it is not told to streams */
-function tell(event: LogEvent, readings: TailEntry['message']['readings']): Told | undefined {
+/** @returns undefined: streams do not have it */
+function shownOf(event: LogEvent, readings: TailEntry['message']['readings']): Shown | undefined {
   switch (event.kind) {
     case 'rise':
       return undefined

@@ -146,10 +146,11 @@ export function createStreamHub({
         out.destroy()
         continue
       }
-      // an id without data moves the client on, past everything that its filter left out
+      // named, because a page's EventSource sees no comments; its id moves the client on, past everything
+      // that its filter left out
       const isAhead = after !== undefined && after.position > position
       const at = after === undefined ? '' : isAhead ? idLine(after) : (nowId ?? '')
-      send(line, `: ping\n${at}\n`)
+      send(line, `event: ping\n${at}data: {}\n\n`)
     }
   }
   const judge = (): void => {

@@ -8,8 +8,8 @@ export type StreamBounds = { readonly accounts: Bound; readonly visitors: Bound 
 
 const usualBounds: StreamBounds = {
   accounts: { most: 1_000, each: 10 },
-  // the dashboard has its own, smaller bound for each network of a site
-  visitors: { most: 500, each: 50 },
+  // a carrier's or a school's address is many people; the dashboard has its own bound for each network
+  visitors: { most: 1_000, each: 250 },
 }
 
 /** Takes a place. @returns a function that frees it */

@@ -37,7 +37,7 @@ const retryMs = 2_000
 /** Replays of the log at once. A stream waits for its turn as long as it is open. */
 const replayBounds = {
   accounts: { running: 8, runningEach: 2, waiting: 1_000, waitingEach: 10 },
-  visitors: { running: 4, runningEach: 2, waiting: 500, waitingEach: 50 },
+  visitors: { running: 4, runningEach: 2, waiting: 1_000, waitingEach: 250 },
 }
 
 export function streamEvents(options: Options): Route {

@@ -68,7 +68,8 @@ function judgeEvents(events: readonly EventKind[], { level }: Options, wrong: Wr
 const faults: Readonly<Record<UrlFault, string>> = {
   not_a_url: 'a whole address such as https://example.com/alerts',
   too_long: 'at most 2048 characters long',
-  not_https: 'an https address',
+  not_https:
+    'an HTTPS URL (for development the operator may set AIRPROOF_ALLOW_INSECURE_WEBHOOKS=1)',
   userinfo: 'without a user name and password',
   port: 'on port 443 or 8443',
   ip_literal: 'a name, not an IP address',

@@ -38,15 +38,17 @@ export async function checkArea(
     const path = `/v1/areas/${encodeURIComponent(area ?? 'Lagos')}?start_time=${isoOf(fromMs)}&end_time=${isoOf(toMs)}${steps}`
     const answer = await ask.json(path)
     const where = (what: string) => () => `${path} ${what}`
-    const within = all.filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs)
+    const inPeriod = all.filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs)
+    const within = withoutFailed(inPeriod)
     const isLong = toMs - fromMs > dayMs
     findings.same(where('basis'), answer['basis'], isLong ? 'hourly_means' : 'readings')
     checkSummary(answer, isLong ? ofHourlyMeans(within) : ofReadings(within), where, findings)
+    findings.same(where('left_out'), answer['left_out'], inPeriod.length - within.length)
     checkCoverage(answer, period, within.length, sensors, area, where, findings)
     checkWorst(answer, period, sensors, area, where, findings)
     findings.same(where('nowcast'), fieldsOf(answer['aqi'])['nowcast'], null)
     if (interval === undefined) findings.same(where('series'), answer['series'], undefined)
-    else checkSeries(answer, within, period, stepMsOf[interval], where, findings)
+    else checkSeries(answer, inPeriod, period, stepMsOf[interval], where, findings)
   }
 }
 
@@ -54,21 +56,23 @@ type Where = (what: string) => () => string
 
 function checkSeries(
   answer: Json,
-  within: readonly ExpectedReading[],
+  inPeriod: readonly ExpectedReading[],
   { fromMs }: AskedPeriod,
   stepMs: number,
   where: Where,
   findings: Findings,
 ): void {
   const series = listOf(answer['series']).map(fieldsOf)
-  const steps = [...inSteps(within, stepMs)]
+  const steps = [...inSteps(inPeriod, stepMs)]
   findings.same(where('steps'), series.length, steps.length)
-  for (const [i, [startMs, readings]] of steps.entries()) {
+  for (const [i, [startMs, all]] of steps.entries()) {
+    const readings = withoutFailed(all)
     const step = series[i] ?? {}
     const whereStep: Where = (what) => where(`step ${isoOf(startMs)} ${what}`)
     // the first step begins with the period
     findings.same(whereStep('start_time'), step['start_time'], isoOf(Math.max(startMs, fromMs)))
     findings.same(whereStep('readings'), step['readings'], readings.length)
+    findings.same(whereStep('left_out'), step['left_out'], all.length - readings.length)
     checkSummary(step, ofReadings(readings), whereStep, findings)
   }
 }
@@ -148,6 +152,8 @@ function checkCoverage(
 const failing = ['dropped_pm25', 'dropped_pm10', 'pm_saturated', 'pm_stuck']
 const hasFailed = (flags: number): boolean =>
   namesOfFlags(flags).some((name) => failing.includes(name))
+const withoutFailed = (readings: readonly ExpectedReading[]): readonly ExpectedReading[] =>
+  readings.filter(({ flags }) => !hasFailed(flags))
 
 /** Of the sensors' newest readings, those in the period that have not failed: the worst. */
 function checkWorst(

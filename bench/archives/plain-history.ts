@@ -14,10 +14,10 @@ export function plainHistory(): (row: Row) => number {
     const { pm25, pm10 } = row.values
     const isAfterGap = row.timeMs - formerMs > 3 * 3_600_000
     formerMs = row.timeMs
+    if (isAfterGap) [known, run, recent] = [{ pm25: null, pm10: null }, [], []]
     if (pm25 === null && pm10 === null) return 0
     const isSame = (pm25 === null || pm25 === known.pm25) && (pm10 === null || pm10 === known.pm10)
-    run = isSame && !isAfterGap ? [...run, row] : [row]
-    if (isAfterGap) recent = []
+    run = isSame ? [...run, row] : [row]
     const names = [...runNames(run), ...(isSpike(pm25, recent) ? (['pm_spike'] as const) : [])]
     known = { pm25: pm25 ?? known.pm25, pm10: pm10 ?? known.pm10 }
     if (pm25 !== null) recent = [...recent, pm25].slice(-5)

@@ -138,6 +138,7 @@ const flagNames = [
   'pm_stuck',
   'pm_zero',
   'pm_spike',
+  'pm_unlike_neighbours',
 ] as const
 
 export const flagsOf = (...set: readonly (typeof flagNames)[number][]): number =>

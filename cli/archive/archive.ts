@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { archiveOnce } from '../../archive/archive-once.ts'
 import { readArchiveConfig } from '../../archive/config.ts'
 import { catalogueFile } from '../../operate/archive/archive-layout.ts'
-import { filesOf } from '../../operate/archive/catalogue.ts'
+import { bytesOf, filesOf } from '../../operate/archive/catalogue.ts'
 import { readCatalogue } from '../../operate/archive/read-catalogue.ts'
 import { exitCodes, MustAct } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
@@ -37,10 +37,14 @@ is over and all that was accepted in it is final on the chain. A second process 
   --archive-dir DIR    default: archive in the data folder (AIRPROOF_ARCHIVE_DIR)
   --archive-hashes     also write the hash of each reading, 33 bytes each, which anyone can compute
   --archive-poll 1m    how often it looks whether there is something to archive
+  --raw-days N         from 2: older readings are deleted from the store once the archive has and
+                       proves them; hours and days stay (AIRPROOF_RAW_DAYS; default: never)
+  --blob-days N        the same for the leaves of batches in BLOBS (AIRPROOF_BLOB_DAYS)
   --json               print data as JSON
 
 examples:
   npx airproof archive --nats-url nats://127.0.0.1:4222 --archive-dir /srv/archive
+  npx airproof archive --raw-days 400 --blob-days 400
   npx airproof archive status
   npx airproof archive now`,
   isLasting: true,
@@ -48,6 +52,8 @@ examples:
     'archive-dir': { type: 'string' },
     'archive-hashes': { type: 'boolean' },
     'archive-poll': { type: 'string' },
+    'raw-days': { type: 'string' },
+    'blob-days': { type: 'string' },
     json: { type: 'boolean' },
     ...storeFlags,
   },
@@ -75,21 +81,21 @@ async function status(context: CommandContext): Promise<number> {
   const catalogue = await needCatalogue(folder)
   const { runs, end, complete_until } = catalogue
   const files = filesOf(catalogue)
-  const told = {
+  const covered = {
     folder,
     runs: runs.length,
     readings: runs.reduce((sum, { readings }) => sum + readings, 0),
     days: new Set(runs.flatMap((run) => run.files.map(({ day }) => day))).size,
     files: files.length,
-    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: bytesOf(catalogue),
     last_batch: end.batch,
     complete_until,
   }
-  if (context.flags['json'] === true) context.print(JSON.stringify(told))
+  if (context.flags['json'] === true) context.print(JSON.stringify(covered))
   else {
     context.print(join(folder, catalogueFile))
     context.print(
-      `${told.readings} readings of ${told.days} days in ${told.runs} runs, ${told.files} files, ${(told.bytes / 1e6).toFixed(1)} MB`,
+      `${covered.readings} readings of ${covered.days} days in ${covered.runs} runs, ${covered.files} files, ${(covered.bytes / 1e6).toFixed(1)} MB`,
     )
     context.print(
       complete_until === null

@@ -5,25 +5,30 @@ import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines, isNotYet } from '../../anchor/audit/words.ts'
 import { openRpc } from '../../anchor/chain/rpc.ts'
 import { readAnchorConfig } from '../../anchor/config.ts'
+import { archiveFolder } from '../../operate/archive/archive-folder.ts'
+import { ArchiveUnreadable } from '../../operate/archive/archive-unreadable.ts'
 import { needDeployments, readSealed, sealedHeaders } from '../../operate/exports/sealed-headers.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
-import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import { type BatchBlobs, openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { lastValues } from '../../runtime/nats/last-values.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { readSettings } from '../../runtime/settings.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
+import type { Store } from '../../store/store.ts'
 import { allRows, latestMs, sampledRows } from '../export/stored-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
+import { openExpiredOf } from '../shell/expired.ts'
 import { withInstance } from '../shell/instance.ts'
 import { openKeptStore } from '../shell/kept-store.ts'
 import { openProgress } from '../shell/progress.ts'
 import { exactWords, textFlag, wholeFlag } from '../shell/words.ts'
 import { apiRows } from './api-rows.ts'
 import { archivedRows } from './archived-rows.ts'
-import { openDeepAudit } from './deep-audit.ts'
+import { type DeepAudit, openDeepAudit } from './deep-audit.ts'
+import { expiredPart } from './expired-rows.ts'
 import { exportedRows } from './exported-rows.ts'
 import { pinned } from './pinned.ts'
 import { storedLog } from './stored-log.ts'
@@ -56,14 +61,18 @@ be anchored because the anchor process was started only now.
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
   --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
   --sample ROWS      so many rows from random places instead of all; finds no missing ones
-  --deep             areas against the registry, flags and index against the published rules, the
-                     signatures of devices, and statistics against the rows too; of what is not
+  --deep             areas against the registry, flags and index against the published rules,
+                     verdicts on neighbours against the log, the signatures of devices, and
+                     statistics against the rows too; of what is not
                      anchored it says only whether the store agrees with itself
   --rows none        no rows
   --api URL          rows as /v1 gives them, 200 by default; AIRPROOF_API_KEY is its key
   --export MANIFEST  the rows of an export, missing ones not counted
   --archive DIR      the rows of an archive or a mirror of one, in the same way; \`airproof verify\`
                      finds missing ones
+  --archive-dir DIR  the archive that shows what the operator let go (AIRPROOF_ARCHIVE_DIR). Its
+                     rows are held against the anchored roots. Without it they are not checked,
+                     and the audit ends with 1
   --json             the report as JSON
 
 examples:
@@ -83,6 +92,7 @@ examples:
     api: { type: 'string' },
     export: { type: 'string' },
     archive: { type: 'string' },
+    'archive-dir': { type: 'string' },
     json: { type: 'boolean' },
   },
   run: async (context) => {
@@ -135,12 +145,31 @@ async function auditInstance(
     throw new WrongUsage(`--from is ${from}, and ${anchored} batches are anchored`)
   const { sealed } = await readSealed(nc)
   await using opened = new AsyncDisposableStack()
-  const rows = await rowSource(nc, config, context, opened)
+  const archive = { folder: archiveFolder(context, config.dataFolder), keccak }
+  let deep: DeepAudit | undefined
+  const expired = await expiredPart(nc, {
+    ...archive,
+    see: async (readings) => await deep?.see(readings),
+  })
+  const letGo = await openExpiredOf(nc, config, context, keccak)
+  const hasArchive = expired?.archived !== undefined
+  const isDeep = context.flags['deep'] === true
+  const openDeep = async (store: Store): Promise<DeepAudit | undefined> => {
+    const { signature, computeBuckets } = hasArchive ? letGo.store(store) : store
+    const sources = { ...store, signature, computeBuckets }
+    const old = expired && { beforeMs: expired.rawBeforeMs, isAtHand: hasArchive }
+    deep = isDeep ? await openDeepAudit(nc, config, sources, old) : undefined
+    return deep
+  }
+  const rows = await rowSource(nc, config, context, { opened, openDeep })
   using progress = openProgress({ label: 'batches', total: anchored, isTerminal })
   return await audit({
     story,
     headerOf: (index) => sealed.get(index)?.header,
-    blobs: await openBatchBlobs(nc),
+    // without an archive at hand what was let go is not there, and is not checked
+    blobs: hasArchive
+      ? whereReadable(letGo.blobs(await openBatchBlobs(nc)))
+      : await openBatchBlobs(nc),
     isBlock: isBlockOf(ask),
     keccak,
     from,
@@ -153,8 +182,25 @@ async function auditInstance(
     isPinned,
     thefts,
     onBatch: (index) => progress.at(index),
+    ...(expired && { expired }),
     ...(rows === undefined ? {} : { rows }),
   })
+}
+
+/** What a damaged archive cannot show is not checked; its run is a finding. */
+function whereReadable(blobs: BatchBlobs): BatchBlobs {
+  const orNothing = async <T>(reading: Promise<T | undefined>): Promise<T | undefined> => {
+    try {
+      return await reading
+    } catch (error) {
+      if (error instanceof ArchiveUnreadable) return undefined
+      throw error
+    }
+  }
+  return {
+    top: (index) => orNothing(blobs.top(index)),
+    tile: (index, tile) => orNothing(blobs.tile(index, tile)),
+  }
 }
 
 /** Since when the anchor process runs that has run longest; undefined: none runs. */
@@ -173,7 +219,13 @@ async function rowSource(
   nc: NatsConnection,
   config: SharedConfig,
   context: CommandContext,
-  opened: AsyncDisposableStack,
+  {
+    opened,
+    openDeep,
+  }: {
+    readonly opened: AsyncDisposableStack
+    readonly openDeep: (store: Store) => Promise<DeepAudit | undefined>
+  },
 ): Promise<RowSource | undefined> {
   const { env, flags } = context
   const sample = wholeFlag(flags, 'sample', { min: 1, max: 1e9 })
@@ -210,7 +262,7 @@ async function rowSource(
   opened.use(store)
   if (sample !== undefined)
     return { isAll: false, from, read: (headers) => sampledRows(store, headers, sample) }
-  const deep = flags['deep'] === true ? await openDeepAudit(nc, config, store) : undefined
+  const deep = await openDeep(store)
   const keptFromMs = await store.keptFromMs()
   return {
     isAll: true,

@@ -10,6 +10,7 @@ import { pm10Of, pm25Of } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { futureToleranceMs, minuteMs } from '../../core/time.ts'
+import { ArchiveUnreadable } from '../../operate/archive/archive-unreadable.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { createSignedFault } from '../../runtime/signed-reading.ts'
 import { isValidAt, type RegisteredKey } from '../../schemas/devices/registered-sensor.ts'
@@ -67,7 +68,13 @@ export function checkSignatures(
   const faults = tally('signature')
   const signedFault = createSignedFault(keccak)
   const check = async (row: Reading): Promise<void> => {
-    const signature = await store.signature(row.sensor, row.timeMs)
+    let signature: DeviceSignature | undefined
+    try {
+      signature = await store.signature(row.sensor, row.timeMs)
+    } catch (error) {
+      if (!(error instanceof ArchiveUnreadable)) throw error
+      return faults.add(row, 'what its device signed is only in the archive, which cannot be read')
+    }
     const fault = await signedFault(row, signature)
     if (fault !== undefined) faults.add(row, fault)
     else if (signature !== undefined && !hasKey(keysOf(row.sensor), signature, row.timeMs))

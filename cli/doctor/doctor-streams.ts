@@ -10,6 +10,7 @@ import { cutLeaves, decodeBlobTop } from '../../schemas/anchoring/batch-blob.ts'
 import { NewerFormat } from '../../schemas/formats.ts'
 import { parseEvent } from '../../schemas/log/event.ts'
 import { readPrefix } from '../../schemas/log/snapshot-chunks.ts'
+import { isRequests } from '../../schemas/people/requests.ts'
 import {
   attemptsStream,
   auditStream,
@@ -19,6 +20,7 @@ import {
   manifestSubject,
   readingsStream,
   rejectedStream,
+  requestsStream,
   stateStream,
   walSubject,
 } from '../../schemas/subjects.ts'
@@ -40,6 +42,8 @@ export type Looked = {
 
 /** Of each stream but the log: a city's attempts and leaves may be tens of millions. */
 const mostLookedAt = 200_000
+/** Where only the newest are looked at; one of the log has up to 2,000 readings. */
+const newest = { ofLog: 200, ofOthers: 1_000 }
 
 const json =
   (isRight: (value: unknown) => boolean): Check =>
@@ -104,6 +108,7 @@ const looking = (nc: NatsConnection): readonly Looking[] => {
       check: ({ data }) => (readPrefix(data) === undefined ? 'it is not a snapshot' : undefined),
     },
     { stream: auditStream, check: json(isObject) },
+    { stream: requestsStream, check: json(isRequests) },
     { stream: attemptsStream, check: json(isAttempt) },
     {
       stream: blobsStream,
@@ -119,8 +124,15 @@ const looking = (nc: NatsConnection): readonly Looking[] => {
 }
 
 /** Reports each message that is broken; changes nothing. */
-export const lookAtStreams = (nc: NatsConnection, stop: AbortSignal): Promise<readonly Looked[]> =>
-  Promise.all(looking(nc).map((stream) => lookAt(nc, stream, stop)))
+export const lookAtStreams = (nc: NatsConnection, options: LookingAt): Promise<readonly Looked[]> =>
+  Promise.all(looking(nc).map((stream) => lookAt(nc, stream, options)))
+
+type LookingAt = {
+  /** Not only the newest. */
+  readonly isWhole: boolean
+  /** Aborted when no more are looked at. */
+  readonly enough: AbortSignal
+}
 
 async function whatIsWrong(check: Check, message: JsMsg): Promise<string | undefined> {
   try {
@@ -134,24 +146,31 @@ async function whatIsWrong(check: Check, message: JsMsg): Promise<string | undef
 async function lookAt(
   nc: NatsConnection,
   { stream, check }: Looking,
-  stop: AbortSignal,
+  { isWhole, enough }: LookingAt,
 ): Promise<Looked> {
   const manager = await jetstreamManager(nc)
   const { state } = await manager.streams.info(stream)
   if (state.messages === 0) return { stream, messages: 0, left: 0 }
-  const isWhole = stream === readingsStream
-  const fromSeq = isWhole
-    ? state.first_seq
-    : Math.max(state.first_seq, state.last_seq - mostLookedAt + 1)
+  const isLog = stream === readingsStream
+  const most = isWhole
+    ? isLog
+      ? state.messages
+      : mostLookedAt
+    : isLog
+      ? newest.ofLog
+      : newest.ofOthers
+  const fromSeq = Math.max(state.first_seq, state.last_seq - most + 1)
   const consumer = await jetstream(nc).consumers.get(stream, {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: fromSeq,
   })
   const messages = await consumer.consume({ max_messages: 100 })
   let looked = 0
+  const close = (): void => void messages.close()
+  enough.addEventListener('abort', close, { once: true })
   try {
+    if (enough.aborted) return { stream, messages: 0, left: state.messages }
     for await (const message of messages) {
-      stop.throwIfAborted()
       const why = await whatIsWrong(check, message)
       const { seq, subject } = message
       if (why !== undefined) reportBroken({ stream, seq, subject, why })
@@ -159,6 +178,7 @@ async function lookAt(
       if (seq >= state.last_seq || message.info.pending === 0) break
     }
   } finally {
+    enough.removeEventListener('abort', close)
     await messages.close()
   }
   return { stream, messages: looked, left: Math.max(0, state.messages - looked) }

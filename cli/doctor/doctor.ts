@@ -1,127 +1,125 @@
-import type { NatsConnection } from '@nats-io/transport-node'
-import { type Broken, onBroken } from '../../runtime/broken.ts'
+import { resolve } from 'node:path'
+import { dayMs } from '../../core/time.ts'
+import { readArchiveStatus } from '../../operate/archive-status.ts'
 import { exitCodes } from '../../runtime/exit.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
-import { buckets } from '../../schemas/subjects.ts'
-import type { Command } from '../shell/command.ts'
-import { withInstance } from '../shell/instance.ts'
-import { tableLines } from '../shell/table.ts'
+import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
+import { readSettings } from '../../runtime/settings.ts'
+import type { Command, CommandContext } from '../shell/command.ts'
 import { exactWords } from '../shell/words.ts'
-import { type Looked, lookAtStreams } from './doctor-streams.ts'
+import { checks } from './checks.ts'
+import { messagesCheck } from './messages-check.ts'
+import { openWorld } from './open-world.ts'
+import { type Checked, runChecks } from './run-checks.ts'
+import { settingsFindings } from './settings-check.ts'
 
 export const command: Command = {
-  summary: 'what is broken: messages and entries that cannot be read, and the way out',
+  summary: 'what is wrong, before the start and while it runs, and what to do about it',
   help: `\
-usage: airproof doctor [--json]
+usage: airproof doctor [--all] [--json]
 
-Looks at the messages of every stream and the entries of every bucket, and lists those that cannot
-be read: written by something else, or damaged. Every process passes over them; this names them. It
-changes nothing, and ends with 0 when all is well, else with 1.
+Checks, in less than 5 s and without changing anything: every setting, versions, the data folder,
+its disk and the modes of secret files, ports, TLS certificates; NATS (sign-in, JetStream, copies,
+sync, its clock, all streams), the format level, the processes; the store (InfluxDB's two buckets,
+its token, how long it keeps rows; the version of the SQLite file); the chain (nodes, contract, the
+writer's key and coin, alarms); the mail server; messages and entries that cannot be read; the
+archive. One line for each: ok, warning or broken, what it is, and what to do. What needs a server
+that does not answer is skipped. It ends with 0, or with 1 if something is broken.
 
-  --json   the same as JSON
+  --all   every message of every stream, however long that takes, not only the newest
+  --json  the same as one line of JSON
 
 examples:
   npx airproof doctor
+  npx airproof doctor --json | jq -r '.findings[] | select(.level == "broken") | .what'
   npx airproof doctor --json | jq -r '.broken[] | "\\(.stream) \\(.seq) \\(.why)"'`,
-  options: { json: { type: 'boolean' } },
+  options: { all: { type: 'boolean' }, json: { type: 'boolean' } },
   run: async (context) => {
     exactWords(context.words)
-    return await withInstance(context, async (nc) => {
-      const report = await examine(nc, context.stop)
-      if (context.flags['json'] === true) context.print(JSON.stringify(report))
-      else for (const line of linesOf(report)) context.print(line)
-      return report.broken.length === 0 ? exitCodes.done : exitCodes.mustAct
-    })
+    const { flags, print } = context
+    const report = await examine(context)
+    if (flags['json'] === true) print(JSON.stringify(report))
+    else for (const line of linesOf(report.findings)) print(line)
+    return report.ok ? exitCodes.done : exitCodes.mustAct
   },
 }
 
-type Report = {
-  readonly broken: readonly Broken[]
-  readonly streams: readonly Looked[]
-  /** Buckets that were looked at, and those that were not read in time. */
-  readonly buckets: { readonly looked: readonly string[]; readonly closed: readonly string[] }
+async function examine(context: CommandContext) {
+  const { env, flags, stop, note } = context
+  const config = sharedConfigOrNot(context)
+  if (config === undefined) {
+    const dataFolder = resolve(readSettings({ env, flags }).text('AIRPROOF_DATA'))
+    const found = settingsFindings({ env, flags }, dataFolder)
+    return reportOf(found.map((finding) => ({ check: 'settings', ...finding })))
+  }
+  const isWhole = flags['all'] === true
+  await using world = openWorld({ source: { env, flags }, config, stop, isWhole })
+  if (!isWhole) return reportOf(await runChecks(checks, world, { note }), await detailsOf(world))
+  const rest = checks.filter((check) => check !== messagesCheck)
+  const quick = await runChecks(rest, world, { note })
+  const slow = await runChecks([messagesCheck], world, { note, withinMs: dayMs })
+  return reportOf([...quick, ...slow], await detailsOf(world))
 }
 
-/** A bucket that we may not read gives no answer. */
-const bucketWithinMs = 10_000
-
-async function examine(nc: NatsConnection, stop: AbortSignal): Promise<Report> {
-  const reported = new Map<string, Broken>()
-  const stopListening = onBroken((entry) => {
-    reported.set(`${entry.stream} ${entry.seq} ${entry.subject}`, entry)
-  }, true)
+function sharedConfigOrNot({ env, flags }: CommandContext): SharedConfig | undefined {
   try {
-    const streams = await lookAtStreams(nc, stop)
-    const names = Object.values(buckets)
-    const isOpen = await Promise.all(names.map((name) => lookAtBucket(nc, name)))
-    return {
-      broken: [...reported.values()].toSorted(
-        (a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq,
-      ),
-      streams,
-      buckets: {
-        looked: names.filter((_, at) => isOpen[at]),
-        closed: names.filter((_, at) => !isOpen[at]),
-      },
-    }
-  } finally {
-    stopListening()
+    return readSharedConfig({ env, flags })
+  } catch {
+    // `settingsFindings` says what is wrong with it
+    return undefined
   }
 }
 
-/** The reader of an entry reports it where it cannot be parsed. */
-async function lookAtBucket(nc: NatsConnection, name: string): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(() => resolve(false), bucketWithinMs)
-  const looking = (async () => {
-    await using _ = await watchBucket(nc, name, () => undefined, { isReadOnly: true })
-    return true
-  })().catch(() => false)
-  try {
-    return await Promise.race([looking, late])
-  } finally {
-    clearTimeout(timer)
-  }
+type Details = {
+  readonly broken?: readonly unknown[]
+  readonly streams?: readonly unknown[]
+  readonly buckets?: unknown
+  readonly archive?: unknown
 }
 
-/** More rows than this show nothing new. */
-const mostShown = 20
+/** Each message that cannot be read, and what the archive says of itself; nothing without NATS. */
+async function detailsOf({
+  nats,
+  messages,
+  config,
+}: Awaited<ReturnType<typeof openWorld>>): Promise<Details> {
+  if (config.natsUrl === undefined) return {}
+  const within = <T>(work: Promise<T>): Promise<T | undefined> =>
+    Promise.race([
+      work.catch(() => undefined),
+      new Promise<undefined>((done) => setTimeout(() => done(undefined), 300).unref()),
+    ])
+  const [looked, archive] = await Promise.all([
+    within(messages()),
+    within(nats().then(readArchiveStatus)),
+  ])
+  return { ...looked, ...(archive === undefined ? {} : { archive }) }
+}
 
-function linesOf({ broken, streams, buckets: { looked, closed } }: Report): readonly string[] {
-  const total = streams.reduce((sum, { messages }) => sum + messages, 0)
-  const partial = streams.filter(({ left }) => left > 0)
-  const notes = [
-    ...partial.map(({ stream, left }) => `${stream}: the ${left} oldest messages were not checked`),
-    ...(closed.length > 0
-      ? [
-          `not checked, because they were not read within 10 s (this user may not, or they hold too much): ${closed.join(', ')}`,
-        ]
-      : []),
-  ]
-  const seen = `${total} messages of ${streams.length} streams and ${looked.length} buckets`
-  if (broken.length === 0) return [`all is well: ${seen} can be read`, ...notes]
-  const rows = broken
-    .slice(0, mostShown)
-    .map(({ stream, seq, subject, why }) => [stream, String(seq), subject, why])
-  const more = broken.length - rows.length
-  const ways = new Set(broken.map(({ stream }) => wayOut(stream)))
+const reportOf = (findings: readonly Checked[], details: Details = {}) => ({
+  ok: findings.every(({ level }) => level !== 'broken'),
+  findings,
+  ...details,
+})
+
+function linesOf(findings: readonly Checked[]): readonly string[] {
+  const shown = findings.filter(({ level }) => level !== 'skipped')
+  const skipped = new Set(
+    findings.filter(({ level }) => level === 'skipped').map(({ check }) => check),
+  )
+  const widest = Math.max(...findings.map(({ check }) => check.length))
+  const count = (wanted: string): number => findings.filter(({ level }) => level === wanted).length
+  const [broken, warnings] = [count('broken'), count('warning')]
+  const plural = (many: number, word: string): string => `${many} ${word}${many === 1 ? '' : 's'}`
   return [
-    `${broken.length} of ${seen} cannot be read. Everything else continues without them.`,
-    '',
-    ...tableLines(['STREAM', 'SEQUENCE', 'SUBJECT OR KEY', 'WHY'], rows),
-    ...(more > 0 ? [`and ${more} more: --json lists all`] : []),
-    '',
-    ...ways,
-    ...notes,
+    ...shown.map(
+      ({ check, level, what, fix }) =>
+        `${level.padEnd(7)}  ${check.padEnd(widest)}  ${what}${fix === undefined ? '' : `: ${fix}`}`,
+    ),
+    ...(skipped.size === 0
+      ? []
+      : [`not checked, as NATS or the instance is not there: ${[...skipped].join(', ')}`]),
+    broken === 0
+      ? `all is well${warnings === 0 ? '' : `, with ${plural(warnings, 'warning')}`}`
+      : `${broken} broken, ${plural(warnings, 'warning')}`,
   ]
-}
-
-function wayOut(stream: string): string {
-  if (stream.startsWith('KV_'))
-    return `${stream}: counts as missing, so nothing is allowed by it. Write the entry again with its own command, or remove it: \`nats kv del ${stream.slice(3)} KEY\``
-  if (stream === 'READINGS')
-    return 'READINGS: a foreign message keeps its place until the log is trimmed; nothing has to be done. Find out what publishes there: only `pipeline` may'
-  if (stream === 'BLOBS')
-    return 'BLOBS: `airproof audit` says which batch has no proofs now; restore the stream from a backup'
-  return `${stream}: skipped until it is too old. To remove one: \`nats stream rmm ${stream} SEQUENCE\``
 }

@@ -20,9 +20,11 @@ import {
 } from '../../operate/exports/check-run.ts'
 import type {
   BatchProof,
+  ExportFilter,
   ExportManifest,
   ExportRun,
 } from '../../operate/exports/export-manifest.ts'
+import type { Correction } from '../../schemas/corrections.ts'
 import { type Groups, groupRows, type Leaf } from './group-rows.ts'
 import type { ExportedRow } from './row-line.ts'
 
@@ -32,6 +34,10 @@ export type ExportCheck =
       readonly ok: true
       readonly rows: number
       readonly notAnchored: number
+      /** Absent: it claims to have every reading of its period. */
+      readonly filter?: ExportFilter
+      /** The models of corrected values, each of which follows from what is proven. */
+      readonly corrections?: readonly Pick<Correction, 'name' | 'version' | 'hash'>[]
       /** Anchored, with a leaf of version 2. */
       readonly ofLeaf2: number
       /** Rows signed by their devices, and how many keys they used; each signature was checked. */
@@ -57,6 +63,7 @@ export async function checkExport(
   try {
     const { groups, keys, ...counted } = await groupRows(rows, manifest, keccak)
     const { count, notAnchored } = counted
+    const { filter, corrections } = manifest.rows
     if (count !== manifest.rows.count)
       refuse(`${count} rows, and the manifest counts ${manifest.rows.count}`)
     if (notAnchored !== manifest.rows.notAnchored)
@@ -81,6 +88,10 @@ export async function checkExport(
       ok: true,
       rows: count,
       notAnchored,
+      ...(filter && { filter }),
+      ...(corrections && {
+        corrections: corrections.map(({ name, version, hash }) => ({ name, version, hash })),
+      }),
       ofLeaf2: counted.ofLeaf2,
       signed: counted.signed,
       keys: keys.size,

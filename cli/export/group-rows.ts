@@ -6,6 +6,8 @@ import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf
 import { refuse } from '../../operate/exports/check-run.ts'
 import type { ExportManifest } from '../../operate/exports/export-manifest.ts'
 import { createSignedFault } from '../../runtime/signed-reading.ts'
+import { correctedFault, modelsFault } from './corrected-columns.ts'
+import { filterFault } from './export-filter.ts'
 import type { ExportedRow } from './row-line.ts'
 
 export type Leaf = {
@@ -26,10 +28,12 @@ function timeOf(text: string): number {
 /** @throws Refusal */
 export async function groupRows(
   rows: AsyncIterable<ExportedRow | string>,
-  { version, rows: { from, to } }: ExportManifest,
+  { version, rows: { from, to, filter = {}, corrections = [] } }: ExportManifest,
   keccak: Keccak,
 ) {
   const [fromMs, toMs] = [timeOf(from), timeOf(to)]
+  const models = modelsFault(corrections)
+  if (models !== undefined) refuse(models)
   const leafOf = leafEncoder(keccak)
   const signedFault = createSignedFault(keccak)
   const groups = new Map<number, Leaf[]>()
@@ -39,13 +43,15 @@ export async function groupRows(
   for await (const row of rows) {
     count++
     if (typeof row === 'string') return refuse(`row ${count} cannot be read: ${row}`)
-    const { reading, hash: said, batch, ...rest } = row
+    const { reading, hash: said, batch, corrected: _corrected, ...rest } = row
     const refuseRow = (why: string): never => refuse(`row ${count} (${reading.sensor}) ${why}`)
     const is2 = reading.leafVersion === 2
     if (is2 && version !== 2)
       refuseRow('has a leaf of version 2, and an export of version 1 has none')
     if (reading.timeMs < fromMs || reading.timeMs >= toMs)
       refuseRow(`is of another time than the period from ${from} to ${to}`)
+    const stray = filterFault(filter, reading) ?? correctedFault(corrections, row)
+    if (stray !== undefined) refuseRow(stray)
     // over all runs: another contract may have anchored the number again
     if (numbers.has(reading.seq)) refuseRow(`has the number ${reading.seq}, as another row has`)
     numbers.add(reading.seq)

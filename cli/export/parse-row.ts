@@ -3,11 +3,11 @@ import { type DeviceSignature, isSignatureAlgorithm } from '../../core/air/devic
 import { toHundredths } from '../../core/air/hundredths.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { fewestValues, trimmed, type Values } from '../../core/air/values.ts'
+import { parseCsv } from '../../core/csv.ts'
 import { type Hex, isHash } from '../../core/hex.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
 import type { RowFormat } from '../../operate/exports/manifest-schema.ts'
-import { parseCsv } from '../shell/csv.ts'
 import {
   type Cells,
   columns,
@@ -21,9 +21,14 @@ import {
 
 /**
  * Reads the lines of one file. @param head its first line; of ndjson nothing is needed
+ * @param corrected the columns of corrected values, as the manifest names their models
  * @returns for each line the row, or as a sentence why there is none
  */
-export function rowParser(format: RowFormat, head: string): (line: string) => ExportedRow | string {
+export function rowParser(
+  format: RowFormat,
+  head: string,
+  corrected: readonly string[] = [],
+): (line: string) => ExportedRow | string {
   const [names = []] = format === 'csv' ? parseCsv(head) : []
   const fault = format === 'csv' ? headFault(head, names) : undefined
   return (line) => {
@@ -31,7 +36,7 @@ export function rowParser(format: RowFormat, head: string): (line: string) => Ex
     const cells = format === 'csv' ? csvCells(line, names) : jsonCells(line)
     if (typeof cells === 'string') return cells
     try {
-      const row = rowOf(cells)
+      const row = { ...rowOf(cells, corrected), ...correctedOf(cells, corrected) }
       // readers differ on what is written in another way, and would take other values from it
       return rowText(row, format, names) === line ? row : notAsWritten
     } catch (error) {
@@ -80,7 +85,7 @@ function csvCells(line: string, names: readonly string[]): Cells | string {
 const inLines = (cell: string): string => cell.replaceAll('\\n', '\n')
 
 /** @throws RowFault */
-function rowOf(cells: Cells): ExportedRow {
+function rowOf(cells: Cells, corrected: readonly string[]): ExportedRow {
   const time = parseIso(text(cells, 'timestamp'))
   if (!('timeMs' in time)) throw new RowFault('its timestamp is not a time')
   const hash = text(cells, 'hash')
@@ -95,7 +100,7 @@ function rowOf(cells: Cells): ExportedRow {
     aqi: wholeOrNull(cells, 'aqi'),
   }
   const batch = wholeOrNull(cells, 'batch')
-  if (leafVersionOf(cells) === 1) return { reading: common, hash, batch }
+  if (leafVersionOf(cells, corrected) === 1) return { reading: common, hash, batch }
   const { device, signature } = deviceOf(cells)
   const [area, flags] = [text(cells, 'area'), whole(cells, 'flags')]
   return {
@@ -109,8 +114,20 @@ function rowOf(cells: Cells): ExportedRow {
 const isKnown = new Set(columns[2])
 const notInLeaf1 = [...ofLeaf2, ...ofSignature, ...others].filter((name) => name !== 'leaf_version')
 
+/** @throws RowFault where a column is left out, or has no number */
+function correctedOf(cells: Cells, columnNames: readonly string[]): Pick<ExportedRow, 'corrected'> {
+  if (columnNames.length === 0) return {}
+  const corrected = columnNames.map((name) => {
+    const value = cells[name]
+    if (value === undefined) throw new RowFault(missing(name))
+    if (typeof value === 'string') throw new RowFault(`its value of ${name} is not a number`)
+    return [name, value] as const
+  })
+  return { corrected: Object.fromEntries(corrected) }
+}
+
 /** Whatever is in the row beside what its leaf holds would be believed, and nothing proves it. */
-function leafVersionOf(cells: Cells): 1 | 2 {
+function leafVersionOf(cells: Cells, corrected: readonly string[]): 1 | 2 {
   const version = cells['leaf_version'] ?? 1
   if (version !== 1 && version !== 2)
     throw new RowFault(`its leaf_version is ${version}, and this airproof knows 1 and 2`)
@@ -119,7 +136,9 @@ function leafVersionOf(cells: Cells): 1 | 2 {
     if (unproven === undefined) return version
     throw new RowFault(`its leaf is of version 1, which does not hold its ${unproven}`)
   }
-  const unknown = Object.keys(cells).find((name) => !isKnown.has(name) && !isEmpty(cells[name]))
+  const unknown = Object.keys(cells).find(
+    (name) => !isKnown.has(name) && !corrected.includes(name) && !isEmpty(cells[name]),
+  )
   if (unknown === undefined) return version
   throw new RowFault(
     `it has a value ${unknown}, which this airproof does not know: check it with the airproof that wrote it, or a later one`,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ExportManifest } from '../../operate/exports/export-manifest.ts'
+import { columnOf } from './corrected-columns.ts'
 import { rowParser } from './parse-row.ts'
 import type { ExportedRow } from './row-line.ts'
 
@@ -18,7 +19,8 @@ export async function readExport(
   manifestFile: string,
   manifest: ExportManifest,
 ): Promise<ReadExport> {
-  const { file, format } = manifest.rows
+  const { file, format, corrections = [] } = manifest.rows
+  const corrected = corrections.map(columnOf)
   const stream = createReadStream(join(dirname(manifestFile), file))
   await once(stream, 'open')
   const digest = createHash('sha256')
@@ -30,9 +32,9 @@ export async function readExport(
   }
   return {
     rows: (async function* () {
-      let parse = format === 'ndjson' ? rowParser(format, '') : undefined
+      let parse = format === 'ndjson' ? rowParser(format, '', corrected) : undefined
       for await (const line of linesOf(bytes())) {
-        if (parse === undefined) parse = rowParser(format, line)
+        if (parse === undefined) parse = rowParser(format, line, corrected)
         else yield parse(line)
       }
     })(),

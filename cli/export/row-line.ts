@@ -14,6 +14,8 @@ export type ExportedRow = {
   readonly batch: number | null
   /** What its device signed, where it did. */
   readonly signature?: DeviceSignature
+  /** By column: what corrections make of the values; null: nothing. */
+  readonly corrected?: Readonly<Record<string, number | null>>
 }
 
 /** The values that a leaf of version 1 does not hold. */
@@ -35,12 +37,22 @@ export const textColumns = ['sensor_id', 'timestamp', 'hash', 'area', 'device', 
 
 export type Cells = Readonly<Record<string, string | number | null | undefined>>
 
-/** The first line. @param version of an export that is to hold every row that follows */
-export const headOf = (format: RowFormat, version: ExportVersion): string =>
-  format === 'csv' ? `${columns[version].join(',')}\r\n` : ''
+/** @param version of an export that is to hold every row that follows @param corrected its last columns */
+const allColumns = (version: ExportVersion, corrected: readonly string[]): readonly string[] => [
+  ...columns[version],
+  ...corrected,
+]
+
+/** The first line. */
+export const headOf = (
+  format: RowFormat,
+  version: ExportVersion,
+  corrected: readonly string[] = [],
+): string => (format === 'csv' ? `${allColumns(version, corrected).join(',')}\r\n` : '')
 
 export const rowLine = (row: ExportedRow, format: RowFormat, version: ExportVersion): string =>
-  rowText(row, format, columns[version]) + (format === 'csv' ? '\r\n' : '\n')
+  rowText(row, format, allColumns(version, Object.keys(row.corrected ?? {}))) +
+  (format === 'csv' ? '\r\n' : '\n')
 
 /** The one way to write a row, without the end of its line. @param names of the columns, for CSV */
 export function rowText(row: ExportedRow, format: RowFormat, names: readonly string[]): string {
@@ -51,7 +63,7 @@ export function rowText(row: ExportedRow, format: RowFormat, names: readonly str
 }
 
 /** Of the values only those that the leaf holds: nothing would prove the others. */
-const valuesIn = ({ values, leafVersion }: LeafFields): Values =>
+export const valuesIn = ({ values, leafVersion }: LeafFields): Values =>
   leafVersion === 2 ? values : values.slice(0, fewestValues)
 
 const cellsOf = (row: ExportedRow): Cells => ({
@@ -63,6 +75,7 @@ const cellsOf = (row: ExportedRow): Cells => ({
   hash: row.hash,
   batch: row.batch,
   ...moreOfLeaf2(row),
+  ...row.corrected,
 })
 
 function moreOfLeaf2({ reading, signature }: ExportedRow): Cells {

@@ -1,12 +1,14 @@
 /** Rows of the database in an order and in portions that suit a reader of all of them. */
 import { randomInt } from 'node:crypto'
 import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import type { Cursor, Store } from '../../store/store.ts'
 
 type Rows = AsyncGenerator<readonly Reading[]>
 type Source = Pick<Store, 'rangeAll'>
+type OfSensors = Pick<Store, 'range'>
 
 /** No reading is younger: both engines refuse it. */
 export const latestMs = Date.UTC(2200, 0, 1)
@@ -52,6 +54,35 @@ export async function* rowsInOrder(store: Source, fromMs: number, toMs: number):
     // of one millisecond there may be more than a page
     const whole = rows.length === pageRows ? await everything(store, start, end) : rows
     if (whole.length > 0) yield whole.toSorted(byTime)
+    start = end
+    windowMs = Math.min(longestWindowMs, 2 * windowMs)
+  }
+}
+
+/** More sensors are found among all rows. */
+export const mostAskedAlone = 100
+
+/** The rows of up to `mostAskedAlone` sensors alone, in the same order. */
+export async function* sensorRowsInOrder(
+  store: OfSensors,
+  sensors: readonly SensorId[],
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Rows {
+  let start = fromMs
+  let windowMs = hourMs
+  while (start < toMs) {
+    const end = Math.min(toMs, start + windowMs)
+    const rows: Reading[] = []
+    for (const sensor of sensors) {
+      if (rows.length >= pageRows) break
+      rows.push(...(await store.range(sensor, start, end, pageRows, 'asc')))
+    }
+    // a sensor has one reading per millisecond, so a page holds what they have of one
+    if (rows.length >= pageRows && windowMs > 1) {
+      windowMs = Math.max(1, Math.floor(windowMs / 4))
+      continue
+    }
+    if (rows.length > 0) yield rows.toSorted(byTime)
     start = end
     windowMs = Math.min(longestWindowMs, 2 * windowMs)
   }

@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { ExportVersion, RowFormat } from '../../operate/exports/manifest-schema.ts'
 import type { SignatureOf } from '../../operate/proofs/make-bundle.ts'
 import { codeOf, MustAct } from '../../runtime/exit.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
+import type { Correction } from '../../schemas/corrections.ts'
+import { columnOf, correctedRow } from './corrected-columns.ts'
 import type { RowLeaf } from './leaf-book.ts'
 import { headOf, rowLine } from './row-line.ts'
 
@@ -30,6 +33,10 @@ type Options = {
   readonly pages: () => AsyncIterable<readonly Reading[]>
   readonly holding: (seq: number) => number | undefined
   readonly signatureOf: SignatureOf
+  /** The models whose values are beside the raw ones. */
+  readonly corrections?: readonly Correction[]
+  /** Make and model of a sensor. */
+  readonly kindOf?: (sensor: SensorId) => string | undefined
   readonly keccak: Keccak
   readonly onRows: (count: number) => void
 }
@@ -49,8 +56,10 @@ export async function writeRows(options: Options): Promise<WrittenRows> {
 async function writeAs(
   columnsOf: ExportVersion,
   file: FileHandle,
-  { format, pages, holding, signatureOf, keccak, onRows }: Options,
+  options: Options,
 ): Promise<WrittenRows | undefined> {
+  const { format, pages, holding, signatureOf, keccak, onRows } = options
+  const { corrections = [], kindOf = () => undefined } = options
   const leafOf = leafEncoder(keccak)
   const digest = createHash('sha256')
   const touched = new Map<number, RowLeaf[]>()
@@ -60,7 +69,7 @@ async function writeAs(
     digest.update(text)
     await file.appendFile(text)
   }
-  await write(headOf(format, columnsOf))
+  await write(headOf(format, columnsOf, corrections.map(columnOf)))
   for await (const page of pages()) {
     const signatures = await signaturesOf(page, signatureOf)
     let text = ''
@@ -80,7 +89,8 @@ async function writeAs(
       const signature = signatures.get(reading)
       if (reading.device !== undefined && signature === undefined) lostSignatures++
       const row = { reading, hash: toHex(hash), batch, ...(signature && { signature }) }
-      text += rowLine(row, format, columnsOf)
+      const better = correctedRow(corrections, reading, kindOf(reading.sensor))
+      text += rowLine({ ...row, ...better }, format, columnsOf)
     }
     count += page.length
     await write(text)

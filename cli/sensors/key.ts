@@ -5,6 +5,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
 import { needSensor } from '../../operate/sensor-registry.ts'
+import { defaultOverlapMs } from '../../operate/sensor-signing.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
@@ -16,7 +17,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag } from '../shell/words.ts'
 import { openForOne } from './one-sensor.ts'
-import { defaultOverlapMs, longestOverlapMs } from './signing.ts'
+import { longestOverlapMs } from './signing.ts'
 
 /** Writes under way at once. */
 const window = 200

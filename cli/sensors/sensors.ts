@@ -3,7 +3,9 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
+import { deviceOf, refuseTaken } from '../../operate/sensor-device.ts'
 import { assertMayDescribe } from '../../operate/sensor-keys.ts'
+import { entryFields } from '../../operate/sensor-list.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -38,8 +40,6 @@ import {
   textsFlag,
 } from '../shell/words.ts'
 import { aboutFlags, aboutIn, aboutLines } from './about.ts'
-import { deviceOf, refuseTaken } from './device.ts'
-import { entryFields } from './from-list.ts'
 import { importInto, isArchive } from './import.ts'
 import { giveKeys, keyLines, keyOf, keysFileIn } from './key.ts'
 import { openForOne, registryOf } from './one-sensor.ts'
@@ -252,6 +252,11 @@ async function importFiles(
     const parts = Object.entries(what).map(([name, count]) => `${count} ${name}`)
     const changes = parts.length === 0 ? '' : ` (${parts.join(', ')})`
     print(`${created} sensors added, ${changed} changed${changes}, ${unchanged} as they were`)
+    const cadence = cadenceOf(flags)
+    if (cadence === undefined && isArchive(textFlag(flags, 'format')))
+      print(
+        `a reading is expected of each every ${defaultCadenceSeconds / 60} minutes, because an archive does not say how often: --cadence sets another`,
+      )
     if (!wantsKeys)
       print(
         'they have no credentials, because sensors of an archive do not sign in: --keys FILE, or `airproof sensors key ID`, makes them',

@@ -1,4 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
+import { deviceOf, refuseTaken } from '../../operate/sensor-device.ts'
 import { assertMayDescribe, assertMaySign } from '../../operate/sensor-keys.ts'
 import {
   cadenceSecondsOf,
@@ -18,7 +19,6 @@ import type { Device, SensorEntry } from '../../schemas/devices/sensor.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag, textFlag, textsFlag } from '../shell/words.ts'
 import { aboutFlags, aboutIn } from './about.ts'
-import { deviceOf, refuseTaken } from './device.ts'
 import { openForOne } from './one-sensor.ts'
 import { keysWords, signingIn } from './signing.ts'
 

@@ -3,14 +3,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseIso } from '../../core/iso-time.ts'
 import { dayMs } from '../../core/time.ts'
 import type { SensorSettings } from '../../operate/sensor-settings.ts'
+import { defaultOverlapMs, signatureOf } from '../../operate/sensor-signing.ts'
 import { type DeviceKey, readPublicKey } from '../../runtime/device-key.ts'
 import { WrongUsage } from '../../runtime/exit.ts'
 import type { SensorEntry, SensorKey } from '../../schemas/devices/sensor.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag, textFlag } from '../shell/words.ts'
 
-/** A device that is far away is visited within that time. */
-export const defaultOverlapMs = dayMs
 export const longestOverlapMs = 90 * dayMs
 /** No file with a public key is longer. */
 const longestFile = 8 * 1024
@@ -49,12 +48,6 @@ export function deviceKeyOf(text: string): DeviceKey | null {
   )
   if (typeof read === 'string') throw new WrongUsage(`the public key "${text}": ${read}`)
   return read
-}
-
-/** @throws WrongUsage */
-export function signatureOf(text: string | undefined): SensorSettings['signature'] {
-  if (text === undefined || text === 'required' || text === 'optional') return text
-  throw new WrongUsage(`a signature is required or optional, and not "${text}"`)
 }
 
 function timeOf(text: string): number {

@@ -1,5 +1,6 @@
 import type { ParseArgsConfig } from 'node:util'
 import type { Environment, Flags, SettingsSource } from '../../runtime/settings.ts'
+import type { Change } from './operator-change.ts'
 
 export type FlagOptions = NonNullable<ParseArgsConfig['options']>
 
@@ -15,6 +16,8 @@ export type CommandContext = SettingsSource & {
   readonly note: (line: string) => void
   /** Both ends are a terminal: progress bars make sense. */
   readonly isTerminal: boolean
+  /** It changes something: `withInstance` writes it into the operators' log. */
+  readonly change?: Change | undefined
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly stop: AbortSignal
 }

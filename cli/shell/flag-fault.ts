@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
+import { nearest } from '../../core/nearest.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import type { Command, FlagOptions } from './command.ts'
-import { nearest } from './nearest.ts'
 
 /** What is wrong with the flags of a call, in a sentence; undefined: nothing. */
 export function flagFault(args: readonly string[], options: FlagOptions): string | undefined {

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { MustAct, TryAgain } from '../../runtime/exit.ts'
+import { exitCodes, inWords, MustAct, TryAgain } from '../../runtime/exit.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import {
@@ -11,6 +11,7 @@ import {
 import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
 import { assertKnownLevel } from '../../runtime/process/join-instance.ts'
 import type { CommandContext } from './command.ts'
+import { keepChange } from './operator-change.ts'
 import { supervisorLines } from './status-local.ts'
 
 /**
@@ -20,15 +21,23 @@ import { supervisorLines } from './status-local.ts'
  * @throws TryAgain it does not answer
  */
 export async function withInstance<T>(
-  { env, flags, stop }: Pick<CommandContext, 'env' | 'flags' | 'stop'>,
+  { env, flags, stop, change }: Pick<CommandContext, 'env' | 'flags' | 'stop' | 'change'>,
   use: (nc: NatsConnection, config: SharedConfig) => Promise<T>,
 ): Promise<T> {
   const config = readSharedConfig({ env, flags })
   const nc = await connectBounded(config, stop)
+  const keep = async (outcome: string): Promise<void> => {
+    if (change) await keepChange(nc, change, { outcome, user: config.natsLogin?.user })
+  }
   try {
     const used = assertKnownLevel(nc).then(() => use(nc, config))
-    return await Promise.race([used, untilDenied(nc)])
+    const result = await Promise.race([used, untilDenied(nc)])
+    await keep(
+      result === undefined || result === exitCodes.done ? 'done' : `exit code ${String(result)}`,
+    )
+    return result
   } catch (cause) {
+    await keep(`failed: ${inWords(cause)}`)
     const denied = denialInWords(cause, config.natsLogin?.user)
     if (denied !== undefined) throw new MustAct(`${denied}: ${asOperator}`, { cause })
     if (!isWithoutData(cause)) throw cause

@@ -37,7 +37,7 @@ function settingsFor(
   const other = contradiction(recorded, store, source)
   if (other !== undefined)
     throw new MustAct(
-      `the instance stores its readings in ${placeInWords(recorded)}, and ${other} of this command names another place: unset it`,
+      `the instance stores its readings in ${placeInWords(recorded)}, and ${other} of this command, or of .env here, names another place: take it out, or copy the history first (\`airproof store copy\`)`,
     )
   if (recorded.kind === 'sqlite') return recorded
   const token = store.kind === 'influx' ? store.token : readSettings(source).secret('INFLUX_TOKEN')
@@ -55,10 +55,10 @@ function contradiction(
 ): string | undefined {
   const place = placeOf(store)
   if (recorded.kind === 'sqlite') return place.kind === 'influx' ? 'INFLUX_URL' : undefined
-  const { text } = readSettings(source)
+  const { text, isSet } = readSettings(source)
   if (place.kind === 'influx' && place.url !== recorded.url) return 'INFLUX_URL'
-  if ((text('INFLUX_ORG') ?? recorded.org) !== recorded.org) return 'INFLUX_ORG'
-  return (text('INFLUX_BUCKET') ?? recorded.bucket) === recorded.bucket
-    ? undefined
-    : 'INFLUX_BUCKET'
+  if (isSet('INFLUX_ORG') && text('INFLUX_ORG') !== recorded.org) return 'INFLUX_ORG'
+  return isSet('INFLUX_BUCKET') && text('INFLUX_BUCKET') !== recorded.bucket
+    ? 'INFLUX_BUCKET'
+    : undefined
 }

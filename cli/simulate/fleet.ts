@@ -3,7 +3,7 @@
  * reconnects with jitter. In a city with more sensors than one program can hold connections for,
  * the simulator's own connection sends for the rest.
  */
-import type { NatsConnection } from '@nats-io/transport-node'
+import { AuthorizationError, type NatsConnection } from '@nats-io/transport-node'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import {
   openRawPublisher,
@@ -27,6 +27,9 @@ type OwnSender = {
   readonly connection: NatsConnection
   readonly publisher: RawPublisher
   readonly leaving: AbortController
+  /** Resolves when it is not let in: its credential has ended. A new one, when it is let in again. */
+  refused: PromiseWithResolvers<void>
+  isRefused: boolean
 }
 
 /** A connection costs this program about a tenth of a megabyte. */
@@ -46,12 +49,15 @@ export async function openFleet(
   if (connectAs !== undefined) {
     await inParallel(ids.slice(0, mostConnections), connectAtOnce, async (id) => {
       const connection = await connectAs(id)
-      opened.defer(() => connection.close())
+      opened.defer(() => closed(connection))
       const leaving = new AbortController()
       const stop = AbortSignal.any([leaving.signal, ...(publishing.stop ? [publishing.stop] : [])])
       const publisher = opened.use(openRawPublisher(connection, { ...publishing, stop }))
       publishers.push(publisher)
-      own.set(id, { connection, publisher, leaving })
+      const refused = Promise.withResolvers<void>()
+      const sender = { connection, publisher, leaving, refused, isRefused: false }
+      own.set(id, sender)
+      void followSignIn(sender)
     })
   }
   const closing = opened.move()
@@ -65,12 +71,18 @@ export async function openFleet(
   }
   return {
     publish: (id, body) => {
-      if (left.has(id)) return undefined
-      const full = (own.get(id)?.publisher ?? all).publish(id, body)
-      return full && unlessLeft(id, full)
+      const sender = own.get(id)
+      // what it measures meanwhile is lost, as by a device that keeps nothing; no other one waits for it
+      if (left.has(id) || sender?.isRefused === true) return undefined
+      const full = (sender?.publisher ?? all).publish(id, body)
+      if (full === undefined) return undefined
+      const waiting = unlessLeft(id, full)
+      return sender === undefined ? waiting : Promise.race([waiting, sender.refused.promise])
     },
     drain: async () => {
-      const drained = [...own].map(([id, { publisher }]) => unlessLeft(id, publisher.drain()))
+      const drained = [...own]
+        .filter(([, { isRefused }]) => !isRefused)
+        .map(([id, { publisher }]) => unlessLeft(id, publisher.drain()))
       await Promise.all([all.drain(), ...drained])
     },
     leave: (id) => {
@@ -81,9 +93,26 @@ export async function openFleet(
       sender.leaving.abort()
       // in this order: nothing may be sent on a closed connection
       void sender.publisher[Symbol.asyncDispose]()
-      void sender.connection.close()
+      void closed(sender.connection)
     },
     acknowledged: () => publishers.reduce((sum, publisher) => sum + publisher.acknowledged(), 0),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+/** The server may end it at the same moment: what the client writes then fails. */
+const closed = (connection: NatsConnection): Promise<void> =>
+  connection.close().catch(() => undefined)
+
+/** Ends with the connection. */
+async function followSignIn(sender: OwnSender): Promise<void> {
+  for await (const status of sender.connection.status()) {
+    if (status.type === 'error' && status.error instanceof AuthorizationError) {
+      sender.isRefused = true
+      sender.refused.resolve()
+    } else if (status.type === 'reconnect') {
+      sender.isRefused = false
+      sender.refused = Promise.withResolvers()
+    }
   }
 }

@@ -26,12 +26,14 @@ import type { NatsLogin } from '../../runtime/nats/nats-trouble.ts'
 import { stopped } from '../../runtime/process/stop-signal.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { ourVersion } from '../../runtime/version.ts'
+import { adminPorts, takenAdminPorts, untilLeft } from './admin-ports.ts'
 import { openDenials } from './denials.ts'
 import { keptPort } from './kept-port.ts'
 import { loginFor, type OwnNats, ownNats } from './nats.ts'
 import type { UpOutput } from './output.ts'
 import { type ProcessService, type ProcessSpec, processService } from './process.ts'
 import { watchRoom } from './room.ts'
+import { storeEnvironmentOf } from './store-rights.ts'
 
 export type Identity = Pick<RunningInstance, 'account' | 'key'>
 
@@ -62,6 +64,8 @@ export type CityOptions = {
   /** The same for its MQTT listener, and for the gate's HTTP. */
   readonly mqttPort?: number | undefined
   readonly pushPort?: number | undefined
+  /** The first of the admin ports of our processes; 0 and undefined as above. */
+  readonly adminPort?: number | undefined
   /** The address that everything listens on; by default only this machine reaches it. */
   readonly listen?: string | undefined
   /** Of our own NATS and of the gate's HTTP. */
@@ -176,10 +180,15 @@ export async function openCity(options: CityOptions): Promise<City> {
     ...(own?.pinFile === undefined ? {} : { NATS_PIN_FILE: own.pinFile }),
     NATS_URL: settings.natsUrl,
   }
+  const services: ProcessService[] = []
+  const adminPort = await adminPorts({ dataFolder, chosen: options.adminPort, note })
   for (const spec of [...(chain ? [chain.anchor] : []), ...processes]) {
     const login = own ? loginFor(spec.name, own.access) : {}
     const to = { log, output: output.log }
-    const service = processService({ ...spec, env: { ...childEnv, ...login }, ...to })
+    const specEnv = { ...childEnv, ...login, ...storeEnvironmentOf(spec.name, childEnv) }
+    const started = { ...spec, adminPort: adminPort(spec.name), env: specEnv }
+    const service = processService({ ...started, ...to })
+    services.push(service)
     onTrouble(undefined)
     progress.starts(spec.name, because)
     const supervised = await keep(service)
@@ -201,6 +210,12 @@ export async function openCity(options: CityOptions): Promise<City> {
     ...(chain ? { rpc: chain.rpc, contract: chain.contract } : {}),
     ...identity,
     pids: { up: process.pid, ...pids() },
+    admin: Object.fromEntries(
+      services.flatMap(({ name, admin }) => {
+        const url = admin()
+        return url === undefined ? [] : [[name, url]]
+      }),
+    ),
     ...degradedOf(running),
   })
   opened.defer(() => {
@@ -223,6 +238,7 @@ export async function openCity(options: CityOptions): Promise<City> {
 
 /** All chosen ports in one error, so that it does not take a start for each. */
 async function refuseTakenPorts(options: CityOptions): Promise<void> {
+  await untilLeft(options.dataFolder)
   const hasOwnServer = existsSync(join(options.dataFolder, 'nats', 'nats-server.pid'))
   const faults = await takenPorts([
     [options.apiPort, 'AIRPROOF_API_PORT'],
@@ -232,7 +248,8 @@ async function refuseTakenPorts(options: CityOptions): Promise<void> {
     [hasOwnServer ? 0 : options.natsPort, 'AIRPROOF_NATS_PORT'],
     [hasOwnServer ? 0 : options.mqttPort, 'AIRPROOF_MQTT_PORT'],
   ])
-  if (faults.length > 0) throw new MustAct(faults.join('\n'))
+  const all = [...faults, ...(await takenAdminPorts(options.adminPort))]
+  if (all.length > 0) throw new MustAct(all.join('\n'))
 }
 
 async function dashboardOf(

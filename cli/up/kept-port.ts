@@ -52,7 +52,7 @@ async function wantedOrFree(
 }
 
 /** Undefined where there is none yet, or the file holds no port. */
-function readPort(file: string): number | undefined {
+export function readPort(file: string): number | undefined {
   try {
     const port = Number(readFileSync(file, 'utf8').trim())
     return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : undefined

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
-import { freePort } from '../../runtime/machine/free-port.ts'
+import { freePort, takenPorts } from '../../runtime/machine/free-port.ts'
 import type { Service } from '../../runtime/machine/keep-alive.ts'
 import { checkHealth } from '../../runtime/machine/watch-silence.ts'
 import { quietRepeats } from '../../runtime/quiet-repeats.ts'
@@ -15,11 +17,15 @@ export type ProcessSpec = {
   readonly args: readonly string[]
   /** It has an admin port, and counts as started when `/ready` there answers 200. */
   readonly hasAdmin: boolean
+  /** Always the same; absent or 0: another one at each start. */
+  readonly adminPort?: number
 }
 
 export type ProcessService = Service & {
   /** Why it is not ready yet, or undefined when it is. */
   readonly whyNotReady: () => Promise<string | undefined>
+  /** The URL of its admin port; undefined: it has none. */
+  readonly admin: () => string | undefined
 }
 
 type Options = ProcessSpec & {
@@ -28,6 +34,8 @@ type Options = ProcessSpec & {
   /** Takes the JSON lines that the process logs. */
   readonly output: { readonly write: (line: string) => void }
 }
+
+const closesWithinMs = 3 * secondMs
 
 const program = fileURLToPath(new URL('../../bin/airproof.mjs', import.meta.url))
 
@@ -62,8 +70,7 @@ export function processService(options: Options): ProcessService {
     if (heldBack > 0) log.info({ from: name, times: heldBack }, `repeated: ${entry?.msg ?? line}`)
   }
   const start = async (): Promise<Child> => {
-    // A new one each time: the old one may still be closing.
-    adminPort = hasAdmin ? await freePort() : 0
+    adminPort = hasAdmin ? await portFor(options) : 0
     // those of the run before would be taken for the reason of this one's end
     lastWords = undefined
     return await startChild({
@@ -79,13 +86,37 @@ export function processService(options: Options): ProcessService {
       },
     })
   }
+  const admin = (): string => `http://127.0.0.1:${adminPort}`
   return {
     name,
     start,
+    admin: () => (hasAdmin ? admin() : undefined),
     lastWords: () => lastWords,
     ...(hasAdmin ? { health: (withinMs) => checkHealth(adminPort, withinMs) } : {}),
-    whyNotReady: async () =>
-      hasAdmin ? await askReady(`http://127.0.0.1:${adminPort}`) : undefined,
+    whyNotReady: async () => (hasAdmin ? await askReady(admin()) : undefined),
+  }
+}
+
+/**
+ * Its own port, which the process before it may still be closing. If another program took it
+ * meanwhile, a free one: readings are worth more than their metrics.
+ */
+async function portFor({ name, adminPort = 0, log }: Options): Promise<number> {
+  const setting = 'AIRPROOF_ADMIN_PORT'
+  const deadlineMs = performance.now() + closesWithinMs
+  for (;;) {
+    const [fault] = await takenPorts([[adminPort, setting]])
+    if (fault === undefined) return await freePort(adminPort, setting)
+    if (performance.now() < deadlineMs) {
+      await sleep(100)
+      continue
+    }
+    const port = await freePort()
+    log.error(
+      { service: name, port },
+      `${fault.split(':')[0]}: until its next start ${name} has its metrics on port ${port}. Stop what uses port ${adminPort}, or choose others for all processes with --admin-port`,
+    )
+    return port
   }
 }
 

@@ -1,13 +1,13 @@
+import { takeStore } from '../../operate/store-copy.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
 import { openTlsFiles, type TlsFiles } from '../../runtime/http/tls-files.ts'
 import { type Logger, openLog } from '../../runtime/log.ts'
 import { placeOf } from '../../runtime/machine/store-place.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
-import { claimStore } from '../../runtime/process/kept-store.ts'
 import { openSecretBox } from '../../runtime/secrets/secret-key.ts'
 import { type Environment, readSettings, type SettingsSource } from '../../runtime/settings.ts'
-import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
+import { checkBeforeUp } from '../doctor/check-before-up.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { storeFlags, withFlags } from '../shell/shared-flags.ts'
 import { ensureBuiltPages } from './built-pages.ts'
@@ -24,7 +24,7 @@ export const command: Command = {
   summary: 'everything on this machine, under one supervisor',
   help: `\
 usage: airproof up [--demo N] [--data DIR] [--api-port N] [--nats-port N]
-                   [--dashboard-port N] [--mqtt-port N] [--push-port N]
+                   [--dashboard-port N] [--mqtt-port N] [--push-port N] [--admin-port N]
                    [--listen ADDRESS] [--tls-cert-file FILE --tls-key-file FILE] [--watch]
 
 Starts a NATS server (or uses NATS_URL), a chain to anchor to (anvil, or CHAIN_RPC_URL), the
@@ -43,6 +43,8 @@ data. Everything listens on this machine alone, unless --listen says otherwise.
   --mqtt-port N       where MQTT devices sign in; default 1883, or any free port where that is
                       taken; 0: any free port; kept for the next start, as the next one
   --push-port N       where firmware posts to over HTTP; default 8082, in the same way
+  --admin-port N      /health, /ready and /metrics of our processes: the first of seven ports that
+                      follow one another; default 9480, in the same way; 0: any free ports
   --listen ADDRESS    listen there, 0.0.0.0 for every address, instead of only on this machine
   --tls-cert-file F, --tls-key-file F
                       NATS, MQTT and the HTTP push speak TLS; read again when they change
@@ -87,6 +89,9 @@ async function run(context: CommandContext): Promise<number> {
   const logOf = (name: string): Logger => openLog({ name, level: logLevel, to: output.log })
   const log = logOf('up')
   try {
+    // not the instance that a killed one of us left on the folder
+    const before = { ...config, natsUrl: settings.natsUrl }
+    await checkBeforeUp({ source: { env, flags }, config: before, note, stop })
     const buildPages = (): Promise<void> => ensureBuiltPages({ env, note })
     await buildPages()
     using tls = openTlsFiles({ env, flags })
@@ -101,8 +106,8 @@ async function run(context: CommandContext): Promise<number> {
       identify: async (nats) => {
         await ensureStreams(nats, { replicas })
         await openSecretBox(nats, { env, flags }, dataFolder)
-        const former = await claimStore(nats, { ...config, hasRows: sqliteHasRows })
-        if (former !== undefined) note(`history stays in ${former}`)
+        const former = await takeStore(nats, config)
+        if (former !== undefined) note(former)
         return await ensureDemoAccount(nats, dataFolder)
       },
       openChain: (opening) =>
@@ -140,6 +145,7 @@ function readUpSettings(source: SettingsSource): {
   readonly natsPort: number | undefined
   readonly mqttPort: number | undefined
   readonly pushPort: number | undefined
+  readonly adminPort: number | undefined
   readonly listen: string | undefined
   readonly demoSensors: number
   readonly rpcUrl: string | undefined
@@ -147,15 +153,16 @@ function readUpSettings(source: SettingsSource): {
   const settings = readSettings(source)
   return {
     // Not the shared one: that falls back on the instance that runs here, which is us.
-    natsUrl: settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:']),
-    apiPort: settings.port('AIRPROOF_API_PORT', { default: 8080 }),
-    dashboardPort: settings.port('AIRPROOF_DASHBOARD_PORT', { default: 8081 }),
+    natsUrl: settings.url('NATS_URL'),
+    apiPort: settings.port('AIRPROOF_API_PORT'),
+    dashboardPort: settings.port('AIRPROOF_DASHBOARD_PORT'),
     natsPort: settings.port('AIRPROOF_NATS_PORT'),
     mqttPort: settings.port('AIRPROOF_MQTT_PORT'),
     pushPort: settings.port('AIRPROOF_PUSH_PORT'),
+    adminPort: settings.port('AIRPROOF_ADMIN_PORT'),
     listen: settings.text('AIRPROOF_LISTEN'),
-    rpcUrl: settings.url('CHAIN_RPC_URL', ['http:', 'https:'])?.split(',')[0]?.trim(),
-    demoSensors: settings.int('AIRPROOF_DEMO', { default: 0, min: 0, max: 10_000 }),
+    rpcUrl: settings.url('CHAIN_RPC_URL')?.split(',')[0]?.trim(),
+    demoSensors: settings.int('AIRPROOF_DEMO'),
   }
 }
 

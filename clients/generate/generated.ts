@@ -1,7 +1,7 @@
 /** The files of the clients that are made, each with its text; tests compare them with what is there. */
 import { readFile } from 'node:fs/promises'
 import { served as document } from '../../api/openapi/served.ts'
-import { pythonClient } from './python.ts'
+import { pythonClient, pythonTimes } from './python.ts'
 import type { OpenApi } from './shape.ts'
 
 const at = (path: string): URL => new URL(`../../${path}`, import.meta.url)
@@ -25,6 +25,7 @@ export async function madeHere(): Promise<ReadonlyMap<URL, string>> {
   )
   return new Map([
     [at('clients/python/src/airproof/_generated.py'), pythonClient(served)],
+    [at('clients/python/src/airproof/_times.py'), pythonTimes(served)],
     ...(await Promise.all(copies)),
   ])
 }

@@ -33,7 +33,7 @@ export function pythonClient({ components, paths }: OpenApi): string {
   const made = (kind: Kind): string =>
     calls.flatMap((call) => methods(call, kind, types, components.schemas)).join('\n')
   const operations = [made(kinds.sync), made(kinds.async)]
-  return `"""Made by \`npm run clients\` from the OpenAPI document: do not edit it."""
+  return `${madeBy}
 from __future__ import annotations
 
 from datetime import datetime
@@ -46,10 +46,6 @@ Time: TypeAlias = 'str | datetime'
 
 ${types.declared().join('\n')}
 ${queries.join('\n')}
-TIMES = frozenset({
-${[...timeNames(components.schemas)].map((name) => `    ${quoted(name)},\n`).join('')}})
-"""The fields of answers that are times."""
-
 
 class Operations(Caller):
     """Every operation of /v1."""
@@ -61,6 +57,16 @@ class AsyncOperations(AsyncCaller):
 
 ${operations[1]}`
 }
+
+/** @returns the text of `airproof/_times.py`: apart, for what `_generated.py` imports needs it */
+export const pythonTimes = ({ components }: OpenApi): string => `${madeBy}
+
+TIMES = frozenset({
+${[...timeNames(components.schemas)].map((name) => `    ${quoted(name)},\n`).join('')}})
+"""The fields of answers that are times."""
+`
+
+const madeBy = '"""Made by `npm run clients` from the OpenAPI document: do not edit it."""'
 
 type Kind = { readonly def: string; readonly wait: string; readonly pages: string }
 const kinds = {

@@ -41,26 +41,72 @@ export function corrected(
   values: Values,
   kind: string | undefined,
 ): number | null {
-  if (!isOfKind(model, kind)) return null
-  const valueOf = (name: QuantityName): number | null => inUnit(values[quantityIds[name]] ?? null)
-  for (const [name, [low, high]] of rangesOf(model)) {
-    const value = valueOf(name)
-    if (value === null || value < low || value > high) return null
-  }
-  const raw = valueOf(model.of)
-  if (raw === null) return null
-  const piece = model.pieces.find(({ below }) => below === undefined || raw < below)
-  if (piece === undefined) return null
-  let sum = 0
-  for (const term of piece.terms) {
-    const product = productOf(term, valueOf)
-    if (product === null) return null
-    sum += product
-  }
-  return Math.max(0, sum)
+  return isOfKind(model, kind) ? correctionOf(model)(values) : null
 }
 
-const isOfKind = ({ kinds }: CorrectionModel, kind: string | undefined): boolean => {
+type Correct = (values: Values) => number | null
+
+const made = new WeakMap<CorrectionModel, Correct>()
+
+/**
+ * What the model gives of values, whatever device they are of. Made once: to find its names costs more
+ * than its sums.
+ */
+export function correctionOf(model: CorrectionModel): Correct {
+  const known = made.get(model)
+  if (known !== undefined) return known
+  const correct = compiled(model)
+  made.set(model, correct)
+  return correct
+}
+
+function compiled(model: CorrectionModel): Correct {
+  const of = quantityIds[model.of]
+  const ranges = rangesOf(model).map(([name, [low, high]]) => ({
+    id: quantityIds[name],
+    low,
+    high,
+  }))
+  const pieces = model.pieces.map(({ below = Number.POSITIVE_INFINITY, terms }) => ({
+    below,
+    terms: terms.map((term) => ({
+      times: term.times,
+      powers: namesOf(term).map((name) => ({ id: quantityIds[name], power: term[name] ?? 0 })),
+    })),
+  }))
+  return (values) => {
+    for (const { id, low, high } of ranges) {
+      const value = inUnit(values[id] ?? null)
+      if (value === null || value < low || value > high) return null
+    }
+    const raw = inUnit(values[of] ?? null)
+    if (raw === null) return null
+    const piece = pieces.find(({ below }) => raw < below)
+    if (piece === undefined) return null
+    let sum = 0
+    for (const { times, powers } of piece.terms) {
+      let product = times
+      for (const { id, power } of powers) {
+        const value = inUnit(values[id] ?? null)
+        if (value === null) return null
+        product *= value ** power
+      }
+      sum += product
+    }
+    return Math.max(0, sum)
+  }
+}
+
+/** The quantities that the model reads. */
+export const inputsOf = (model: CorrectionModel): readonly QuantityName[] => [
+  ...new Set([
+    model.of,
+    ...namesOf(model.range),
+    ...model.pieces.flatMap(({ terms }) => terms.flatMap(namesOf)),
+  ]),
+]
+
+export const isOfKind = ({ kinds }: CorrectionModel, kind: string | undefined): boolean => {
   if (kinds === undefined || kind === undefined) return true
   const text = kind.toLowerCase()
   return kinds.some((one) => text.includes(one.toLowerCase()))
@@ -74,13 +120,3 @@ const rangesOf = ({ range }: CorrectionModel) =>
     const ends = range[name]
     return ends === undefined ? [] : [[name, ends] as const]
   })
-
-function productOf(term: Term, valueOf: (name: QuantityName) => number | null): number | null {
-  let product = term.times
-  for (const name of namesOf(term)) {
-    const value = valueOf(name)
-    if (value === null) return null
-    product *= value ** (term[name] ?? 0)
-  }
-  return product
-}

@@ -40,7 +40,7 @@ export function nowcast(hours: readonly (number | null)[]): number | null {
 
 /**
  * @param hours newest first; those after the 24th are ignored, missing ones are null
- * @returns the mean of the hours present, null unless so many of the 24 are
+ * @returns the mean of the hours present, null unless this many of the 24 are
  */
 export function dailyMean(
   hours: readonly (number | null)[],

@@ -1,6 +1,6 @@
 /**
  * The level of a reading, in the words of QARTOD, the manual of quality control of ocean sensors. It
- * derives from the reading's flags alone, so whoever has the flags has the level: it is nowhere stored.
+ * derives from the reading's flags alone, so it is not stored.
  *
  * Snapshots and other readers of the log rely on it: the level of a flag never changes. What must be
  * judged in another way gets another flag.
@@ -26,6 +26,8 @@ const otherLevels = {
   pm_stuck: 'fail',
   pm_zero: 'suspect',
   pm_spike: 'suspect',
+  // of two that differ, either may be right: QARTOD's test of neighbours does not fail a reading either
+  pm_unlike_neighbours: 'suspect',
 } as const satisfies Record<OtherFlag, QualityLevel>
 
 /** Flag → level. */
@@ -65,6 +67,8 @@ export const isFail = (flags: number): boolean => (flags & failMask) !== 0
 /** What `quality=` of a request lets through: all that is at least so good. */
 export const qualityFilters = ['good', 'suspect', 'all'] as const
 export type QualityFilter = (typeof qualityFilters)[number]
+/** What statistics are made of unless a request says otherwise: what is written is made of these. */
+export const usualQuality: QualityFilter = 'suspect'
 
 const refusedMasks: Readonly<Record<QualityFilter, number>> = {
   good: failMask | suspectMask,

@@ -34,6 +34,8 @@ const otherFlags = {
   pm_zero: 25,
   /** PM2.5 far above what the sensor measured just before. */
   pm_spike: 26,
+  /** Two hours of it are unlike those of the sensors around it (`core/state/unlike-neighbours.ts`). */
+  pm_unlike_neighbours: 27,
 } as const
 
 /** A flag that does not belong to one quantity. */
@@ -61,7 +63,7 @@ export const flagNames = Object.keys(flags) as Flag[]
 
 /** The flags set in `bits`, in bit order; bits without a name are left out. */
 export const namesOf = (bits: number): Flag[] =>
-  flagNames.filter((flag) => (bits & maskOf(flag)) !== 0)
+  bits === 0 ? [] : flagNames.filter((flag) => (bits & maskOf(flag)) !== 0)
 
 /** This many equal humidities in a row mean a stuck sensor. */
 export const stuckAfter = 24

@@ -18,3 +18,6 @@ export const whoDay: { readonly [P in Pollutant]: Levels } = {
   pm25: { it_1: 75, it_2: 50, it_3: 37.5, it_4: 25, guideline: 15 },
   pm10: { it_1: 150, it_2: 100, it_3: 75, it_4: 50, guideline: 45 },
 }
+
+/** A sum of decimals may be a hair above what it is. */
+export const isOver = (mean: number, limit: number): boolean => mean > limit + 1e-9

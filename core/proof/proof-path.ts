@@ -1,7 +1,6 @@
-import type { Reading } from '../air/reading.ts'
 import { formatIsoMs } from '../iso-time.ts'
 
-type Named = Pick<Reading, 'sensor' | 'timeMs'>
+type Named = { readonly sensor: string; readonly timeMs: number }
 
 /** The address of this reading's own proof page, below the API's own address. */
 export const proofPath = ({ sensor, timeMs }: Named): string =>

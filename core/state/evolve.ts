@@ -8,13 +8,13 @@ import type { LogMessage } from './log-message.ts'
 import { findSlot, type PartitionState, slotOf } from './partition-state.ts'
 import { held, offline } from './presence.ts'
 import type { RulesVersion } from './quality-rules.ts'
-import { newestMsOf, setTime, timeAt } from './state-columns.ts'
+import { checkAt, checksOf, newestMsOf, setTime, timeAt } from './state-columns.ts'
 import { warmCaches } from './warm-caches.ts'
 
 /** Everything in a message except its readings: what `closeMessage` needs. */
 export type MessageHeader = Pick<
   LogMessage,
-  'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs' | 'events' | 'held'
+  'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs' | 'events' | 'held' | 'neighbours'
 >
 
 const ignored = createOutcome()
@@ -47,7 +47,7 @@ export function listenAt(state: PartitionState, listenedMs: number, rules: Rules
 }
 
 /**
- * Closes a message whose readings have been applied: its silences and its counters. The state is
+ * Closes a message whose readings have been applied: its silences, its verdicts and its counters. The state is
  * then that of READINGS at `seq`, and only then may a snapshot of it be taken.
  */
 export function closeMessage(state: PartitionState, message: MessageHeader, seq: number): void {
@@ -64,6 +64,10 @@ export function closeMessage(state: PartitionState, message: MessageHeader, seq:
     if (slot === -1) continue
     state.status[slot] = held
     setTime(state, slot, timeAt.heldAt, message.listenedMs)
+  }
+  for (const { sensor, among } of message.neighbours ?? []) {
+    const slot = findSlot(state, sensor)
+    if (slot !== -1) state.checks[checksOf(slot) + checkAt.unlike] = among.length > 0 ? 1 : 0
   }
   state.listenedMs = message.listenedMs
   state.n = message.nLast

@@ -91,6 +91,24 @@ export type QualityChanged = {
 
 export type LogEvent = Rise | CameOnline | WentOffline | QualityChanged
 
+/** The kinds of events, and what their copies in EVENTS are filed under: one group keeps its order. */
+export const eventGroups = {
+  rise: 'rise',
+  online: 'presence',
+  offline: 'presence',
+  quality: 'quality',
+} as const satisfies Record<LogEvent['kind'], string>
+
+/** What the two hours before `endMs` say of a sensor (`unlike-neighbours.ts`). */
+export type NeighbourVerdict = {
+  readonly sensor: SensorId
+  readonly endMs: number
+  /** It was decided from the log up to this sequence of READINGS. */
+  readonly readingsTo: number
+  /** It is unlike these, the nearest first; none: it is not (any more), or too few are near. */
+  readonly among: readonly SensorId[]
+}
+
 export type LogMessage = {
   readonly partition: number
   /** Which process start decided this: an instance id and a number new at each start. */
@@ -118,4 +136,6 @@ export type LogMessage = {
   readonly isMark?: true
   /** The rules of quality it was decided by (`quality-rules.ts`). Absent: 0. */
   readonly rules?: RulesVersion
+  /** Verdicts that differ from those before them. Absent: none. */
+  readonly neighbours?: readonly NeighbourVerdict[]
 }

@@ -8,15 +8,19 @@
  * - spike: PM2.5 is more than 50 µg/m³ above the median of the sensor's newest five, and more than
  *   three times as high.
  *
+ * A sensor that the log calls unlike its neighbours (`unlike-neighbours.ts`) has that in its flags until
+ * the log says otherwise.
+ *
  * History is what was accepted as its sensor's newest, in the order of the log; what is judged by the
- * late lane is neither judged here nor part of it. After a gap of three hours it begins again.
+ * late lane is neither judged here nor part of it. After a gap of three hours, which a reading of any
+ * quantity ends, it begins again.
  */
 import { maskOf } from '../air/quality.ts'
 import type { Reading } from '../air/reading.ts'
 import { pm10Of, pm25Of } from '../air/values.ts'
 import { hourMs, minuteMs } from '../time.ts'
 import type { PartitionState } from './partition-state.ts'
-import { checkAt, checksOf, newestMsOf, recentLength } from './state-columns.ts'
+import { checkAt, checksOf, newestMsOf, noValue, recentLength } from './state-columns.ts'
 
 const longestGapMs = 3 * hourMs
 const flatReadings = 24
@@ -33,6 +37,7 @@ const flatMask = maskOf('pm_flat')
 const stuckMask = maskOf('pm_stuck')
 const zeroMask = maskOf('pm_zero')
 const spikeMask = maskOf('pm_spike')
+const unlikeMask = maskOf('pm_unlike_neighbours')
 
 type Judged = Pick<Reading, 'timeMs' | 'values'>
 
@@ -46,29 +51,42 @@ export function historyFlags(state: PartitionState, slot: number, reading: Judge
   const { checks } = state
   const row = checksOf(slot)
   if (isAfterGap(state, slot, reading.timeMs)) return 0
-  return flatFlags(checks, row, reading) | (isSpike(checks, row, pm25) ? spikeMask : 0)
+  return (
+    flatFlags(checks, row, reading) |
+    (isSpike(checks, row, pm25) ? spikeMask : 0) |
+    (pm25 !== null && checks[row + checkAt.unlike] === 1 ? unlikeMask : 0)
+  )
 }
 
 /** What the rules remember of it. Call it before the reading becomes its sensor's newest. */
 export function keepHistory(state: PartitionState, slot: number, reading: Judged): void {
   const pm25 = pm25Of(reading.values)
   const pm10 = pm10Of(reading.values)
-  if (pm25 === null && pm10 === null) return
   const { checks } = state
   const row = checksOf(slot)
-  const isNew = isAfterGap(state, slot, reading.timeMs)
-  if (isNew || !isSame(checks, row, pm25, pm10)) {
+  if (isAfterGap(state, slot, reading.timeMs)) forget(checks, row)
+  if (pm25 === null && pm10 === null) return
+  if (!isSame(checks, row, pm25, pm10)) {
     checks[row + checkAt.run] = 1
     checks[row + checkAt.sinceMinute] = minuteOf(reading.timeMs)
   } else checks[row + checkAt.run]! += 1
   if (pm10 !== null) checks[row + checkAt.pm10] = pm10
   if (pm25 === null) return
   checks[row + checkAt.pm25] = pm25
-  const count = isNew ? 0 : (checks[row + checkAt.recentCount] ?? 0)
-  const next = isNew ? 0 : (checks[row + checkAt.recentNext] ?? 0)
+  const count = checks[row + checkAt.recentCount] ?? 0
+  const next = checks[row + checkAt.recentNext] ?? 0
   checks[row + checkAt.recent + next] = pm25
   checks[row + checkAt.recentCount] = count < recentLength ? count + 1 : recentLength
   checks[row + checkAt.recentNext] = next + 1 === recentLength ? 0 : next + 1
+}
+
+/** All that was remembered but the sensor's level. */
+function forget(checks: Int32Array, row: number): void {
+  checks[row + checkAt.pm25] = noValue
+  checks[row + checkAt.pm10] = noValue
+  checks[row + checkAt.recentCount] = 0
+  checks[row + checkAt.recentNext] = 0
+  checks[row + checkAt.unlike] = 0
 }
 
 const isAfterGap = (state: PartitionState, slot: number, timeMs: number): boolean =>

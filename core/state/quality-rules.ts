@@ -1,6 +1,6 @@
 /**
  * The version of the rules by which the quality of readings is decided (`pm-checks.ts`,
- * `sensor-level.ts`, and what a failed reading does not count in). Each message of the log says it, so
+ * `unlike-neighbours.ts`, `sensor-level.ts`, and what a failed reading does not count in). Each message of the log says it, so
  * that a replay decides what was decided. Other rules take another version; a reader refuses one that
  * it does not know.
  */

@@ -69,6 +69,8 @@ export const checkAt = {
   betterLevel: 12,
   betterRun: 13,
   betterSinceMinute: 14,
+  /** 1: the log's verdict is that it is unlike its neighbours (`unlike-neighbours.ts`). */
+  unlike: 15,
 } as const
 export const recentLength = 5
 
@@ -83,8 +85,8 @@ export const layout = {
   /** `hour-sums.ts`: rings of pairs (pm25, pm10), sums in hundredths and how many values. */
   hourSums: { of: Int32Array, width: 2 * hourRing },
   hourCounts: { of: Uint16Array, width: 2 * hourRing },
-  /** One more than there are places: a row is then a line of the processor's cache. */
-  checks: { of: Int32Array, width: checkAt.betterSinceMinute + 2 },
+  /** A row is a line of the processor's cache. */
+  checks: { of: Int32Array, width: checkAt.unlike + 1 },
   /** How many readings of an hour have failed, and are not in its sums. */
   hourFails: { of: Uint16Array, width: hourRing },
 } as const

@@ -23,7 +23,7 @@ type Address = {
 
 /** The same words as plain text and as HTML. */
 export function composeMail(letter: Letter, { id, from, to, dashboard }: Address): ComposedMail {
-  const { subject, paragraphs, action, after = [] } = letter
+  const { language, subject, paragraphs, action, after = [] } = letter
   const name = createHash('sha256').update(id).digest('hex').slice(0, 32)
   return {
     messageId: `<${name}@${new URL(dashboard).hostname}>`,
@@ -40,7 +40,7 @@ export function composeMail(letter: Letter, { id, from, to, dashboard }: Address
       .join('\n\n')
       .concat('\n'),
     html: html`<!doctype html>
-<html lang="en"><body style="font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:0 auto;padding:1em">
+<html lang="${language}"><body style="font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:0 auto;padding:1em">
 ${paragraphs.map((text) => html`<p>${text}</p>\n`)}
 ${action && html`<p><a href="${action.link}" style="display:inline-block;padding:.6em 1em;border-radius:.5em;background:#0b5cc2;color:#fff;text-decoration:none">${action.label}</a></p>\n<p style="font-size:.85em">${action.link}</p>`}
 ${after.map((text) => html`<p>${text}</p>\n`)}

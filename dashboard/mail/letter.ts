@@ -1,8 +1,12 @@
-/** The text of each kind of mail. Its data are only text: names and addresses of strangers. */
+/** What each kind of mail says, in a language. Its data are only text: names and addresses of strangers. */
 import { onOneLine } from '../../core/one-line.ts'
 import type { Mail, MailKind } from '../../schemas/people/mail.ts'
+import { wordsIn } from '../server/language.ts'
+import type { MailTexts } from '../texts/en/mail.ts'
+import { asLanguage, type Language } from '../texts/languages.ts'
 
 export type Letter = {
+  readonly language: Language
   readonly subject: string
   readonly paragraphs: readonly string[]
   /** The one thing to do. */
@@ -13,120 +17,133 @@ export type Letter = {
 }
 
 type Facts = {
+  readonly words: MailTexts
   /** On one line; empty where the mail does not have it. */
   readonly text: (name: string) => string
+  /** A moment, in UTC, which no reader of a mail can be asked about. */
+  readonly time: (name: string) => string
   readonly dashboard: string
   /** How to reach the operator. */
   readonly operator: string
 }
 
-const notYou = 'If this was not you, ignore this email: nothing happens unless the link is used.'
-const wasItYou = 'If this was not you, reset your password now. That signs out all devices.'
+type Written = Omit<Letter, 'language'>
 
-const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
-  confirm: ({ text }) => ({
-    subject: 'Confirm your account',
+const letters: Readonly<Record<MailKind, (facts: Facts) => Written>> = {
+  confirm: ({ words: { confirm }, text }) => ({
+    subject: confirm.subject,
     // without any text of a stranger: every address can be given at sign-up
-    paragraphs: [
-      'Hello,',
-      'Open this link to confirm your account. It works once, within 24 hours.',
-    ],
-    action: { label: 'Confirm your account', link: text('link') },
-    after: [notYou],
+    paragraphs: [confirm.greeting, confirm.body],
+    action: { label: confirm.action, link: text('link') },
+    after: [confirm.after],
     isForADay: true,
   }),
-  already_registered: ({ text }) => ({
-    subject: 'You already have an account',
-    paragraphs: [
-      'This address was entered to sign up, probably by you. It already has an account, so there is nothing to confirm.',
-    ],
-    action: { label: 'Sign in', link: text('link') },
-    after: [`Forgot your password? ${text('forgot')}`, 'If this was not you, ignore this email.'],
+  already_registered: ({ words: { alreadyRegistered }, text }) => ({
+    subject: alreadyRegistered.subject,
+    paragraphs: [alreadyRegistered.body],
+    action: { label: alreadyRegistered.action, link: text('link') },
+    after: [alreadyRegistered.forgot(text('forgot')), alreadyRegistered.after],
     isForADay: true,
   }),
-  reset: ({ text }) => ({
-    subject: 'Reset your password',
-    paragraphs: [
-      'A new password was asked for, probably by you. Open this link to choose one. It works once, within 24 hours.',
-    ],
-    action: { label: 'Choose a password', link: text('link') },
-    after: [notYou],
+  reset: ({ words: { reset }, text }) => ({
+    subject: reset.subject,
+    paragraphs: [reset.body],
+    action: { label: reset.action, link: text('link') },
+    after: [reset.after],
     isForADay: true,
   }),
-  confirm_new_email: ({ text }) => ({
-    subject: 'Confirm your new email address',
-    paragraphs: [
-      `The account of ${text('former')} asked to use this address. If this is your account, open this link in the browser where you are signed in. It works once, within 24 hours.`,
-    ],
-    action: { label: 'Confirm the address', link: text('link') },
-    after: [notYou],
+  confirm_new_email: ({ words: { confirmNewEmail }, text }) => ({
+    subject: confirmNewEmail.subject,
+    paragraphs: [confirmNewEmail.body(text('former'))],
+    action: { label: confirmNewEmail.action, link: text('link') },
+    after: [confirmNewEmail.after],
     isForADay: true,
   }),
-  email_changed: ({ text, operator }) => ({
-    subject: 'Your email address was changed',
-    paragraphs: [
-      `The email address of your account is now ${text('email')}. You can no longer sign in with this one.`,
-    ],
-    after: [`If this was not you, tell ${operator} now.`],
+  email_changed: ({ words: { emailChanged }, text, operator }) => ({
+    subject: emailChanged.subject,
+    paragraphs: [emailChanged.body(text('email'))],
+    after: [emailChanged.after(operator)],
   }),
-  password_changed: ({ text }) => ({
-    subject: 'Your password was changed',
-    paragraphs: [`The password of your account was changed at ${text('at')}.`],
-    action: { label: 'Reset your password', link: text('link') },
-    after: [wasItYou],
+  password_changed: ({ words: { passwordChanged }, text, time }) => ({
+    subject: passwordChanged.subject,
+    paragraphs: [passwordChanged.body(time('at'))],
+    action: { label: passwordChanged.action, link: text('link') },
+    after: [passwordChanged.after],
   }),
-  key_expiring: ({ text, dashboard }) => ({
-    subject: `An API key expires in ${text('days')} days`,
-    paragraphs: [
-      `The key “${text('name')}” (${text('hint')}…) stops working at ${text('expires_at')}. Create a new one in time; both work until then.`,
-    ],
-    action: { label: 'API keys', link: `${dashboard}/settings/keys` },
+  key_expiring: ({ words: { keyExpiring }, text, time, dashboard }) => ({
+    subject: keyExpiring.subject(text('days')),
+    paragraphs: [keyExpiring.body(text('name'), text('hint'), time('expires_at'))],
+    action: { label: keyExpiring.action, link: `${dashboard}/settings/keys` },
   }),
-  quota_80: ({ text, dashboard }) => ({
-    subject: '80 % of today’s requests are used',
-    paragraphs: [
-      `Your account has used ${text('used')} of ${text('limit')} requests of ${text('day')} (UTC). The count starts again at ${text('resets_at')}.`,
-    ],
-    action: { label: 'Usage', link: `${dashboard}/settings/usage` },
+  quota_80: ({ words: { quotaMostly }, text, time, dashboard }) => ({
+    subject: quotaMostly.subject,
+    paragraphs: [quotaMostly.body(text('used'), text('limit'), text('day'), time('resets_at'))],
+    action: { label: quotaMostly.action, link: `${dashboard}/settings/usage` },
   }),
-  quota_100: ({ text, dashboard }) => ({
-    subject: 'Today’s requests are used up',
-    paragraphs: [
-      `Your account has used all ${text('limit')} requests of ${text('day')} (UTC). Further ones are answered with 429 until ${text('resets_at')}.`,
-    ],
-    action: { label: 'Usage', link: `${dashboard}/settings/usage` },
+  quota_100: ({ words: { quotaUsed }, text, time, dashboard }) => ({
+    subject: quotaUsed.subject,
+    paragraphs: [quotaUsed.body(text('limit'), text('day'), time('resets_at'))],
+    action: { label: quotaUsed.action, link: `${dashboard}/settings/usage` },
   }),
-  webhook_failing: ({ text, dashboard }) => ({
-    subject: 'A webhook keeps failing',
+  webhook_failing: ({ words: { webhookFailing }, text, time, dashboard }) => ({
+    subject: webhookFailing.subject,
     paragraphs: [
-      `The webhook ${text('webhook')} to ${text('url')} has failed ${text('failures')} times since ${text('since')}. We keep trying.`,
+      webhookFailing.body(text('webhook'), text('url'), text('failures'), time('since')),
     ],
     action: {
-      label: 'See its deliveries',
+      label: webhookFailing.action,
       link: `${dashboard}/settings/webhooks/${text('webhook')}`,
     },
   }),
-  webhook_disabled: ({ text, dashboard }) => ({
-    subject: 'A webhook was disabled',
+  webhook_disabled: ({ words: { webhookDisabled }, text, time, dashboard }) => ({
+    subject: webhookDisabled.subject,
     paragraphs: [
-      `The webhook ${text('webhook')} to ${text('url')} was disabled at ${text('disabled_at')} (${text('reason')}): ${text('detail')}`,
+      webhookDisabled.body(
+        text('webhook'),
+        text('url'),
+        time('disabled_at'),
+        text('reason'),
+        text('detail'),
+      ),
     ],
     action: {
-      label: 'See its deliveries',
+      label: webhookDisabled.action,
       link: `${dashboard}/settings/webhooks/${text('webhook')}`,
     },
-    after: ['It receives no events until you enable it again.'],
+    after: [webhookDisabled.after],
   }),
 }
 
-/**
- * @param dashboard where people reach us, without a slash at its end
- * @param contact where people reach the operator
- */
-export function letterOf({ kind, data }: Mail, dashboard: string, contact?: string): Letter {
+type Reader = {
+  /** Where people reach us, without a slash at its end. */
+  readonly dashboard: string
+  /** Where people reach the operator. */
+  readonly contact?: string | undefined
+  /** As it is stored; English where it is none of ours. */
+  readonly language?: string | undefined
+}
+
+export function letterOf(
+  { kind, data }: Mail,
+  { dashboard, contact, language: wanted }: Reader,
+): Letter {
+  const language = asLanguage(wanted) ?? 'en'
+  const { mail: words, format } = wordsIn(language)
   const text = (name: string): string => onOneLine(String(data[name] ?? '')).slice(0, longestFact)
-  const operator = contact ?? `the operator of ${dashboard}`
-  return letters[kind]({ text, dashboard, operator })
+  const time = (name: string): string => {
+    const ms = Date.parse(text(name))
+    return Number.isFinite(ms) ? format.date(ms, moment, 'UTC') : text(name)
+  }
+  const operator = contact ?? words.operatorOf(dashboard)
+  return { language, ...letters[kind]({ words, text, time, dashboard, operator }) }
 }
 
+const moment = {
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+} as const
 const longestFact = 2_000

@@ -150,11 +150,13 @@ async function deliver(message: JsMsg, mail: Mail | undefined, options: Options)
       outcome: 'unreadable',
       why: 'it was sealed with another key, or is not a mail of its lane',
     }
-  const letter = letterOf(mail, dashboard, contact)
+  const account = await accountOf(mail, options.accounts)
+  const language = mail.to.language ?? account?.language
+  const letter = letterOf(mail, { dashboard, contact, language })
   const ageMs = nowMs() - message.time.getTime()
   if (letter.isForADay === true && ageMs > dayMs)
     return { outcome: 'stale', why: 'its link is too old' }
-  const to = await addressOf(mail, options.accounts)
+  const to = mail.to.email ?? account?.email
   if (to === undefined) return { outcome: 'nobody', why: '' }
   const id = message.headers?.get('Nats-Msg-Id') || String(message.seq)
   const posted = await post.send(composeMail(letter, { id, from, to, dashboard }))
@@ -182,10 +184,8 @@ function openMail(message: JsMsg, box: SecretBox): Mail | undefined {
   }
 }
 
-/** @returns undefined where the account no longer exists */
-async function addressOf({ to }: Mail, accounts: KV): Promise<string | undefined> {
-  if (to.email !== undefined) return to.email
+/** @returns undefined where the account no longer exists, or the mail names only an address */
+async function accountOf({ to }: Mail, accounts: KV): Promise<Account | undefined> {
   if (to.account === undefined) return undefined
-  const entry = await accounts.get(to.account)
-  return checkedEntry<Account>(entry)?.email
+  return checkedEntry<Account>(await accounts.get(to.account))
 }

@@ -39,6 +39,40 @@ function isHere({ hostname }: URL): boolean {
  * @param url with user and password, which are never logged
  */
 export function smtpPost(url: string, options: Partial<SmtpOptions> = {}): Post {
+  const { server, transport } = openTransport(url, options)
+  return {
+    send: async (mail) => {
+      try {
+        await transport.sendMail({ ...mail, headers: { ...mail.headers } })
+        return { outcome: 'sent', where: server.hostname }
+      } catch (error) {
+        return { outcome: isRefusal(error) ? 'refused' : 'later', why: whyNot(server, error) }
+      }
+    },
+    [Symbol.dispose]: () => transport.close(),
+  }
+}
+
+/** Signs in, and sends nothing. @returns why emails cannot be sent; undefined: they can */
+export async function smtpTrouble(
+  url: string,
+  options: Partial<SmtpOptions> = {},
+): Promise<string | undefined> {
+  const { server, transport } = openTransport(url, options)
+  try {
+    await transport.verify()
+    return undefined
+  } catch (error) {
+    return whyNot(server, error)
+  } finally {
+    transport.close()
+  }
+}
+
+const whyNot = (server: URL, error: unknown): string =>
+  (codeOf(error) === 'ETLS' ? noTls(server, error) : inWords(error)).slice(0, 600)
+
+function openTransport(url: string, options: Partial<SmtpOptions>) {
   const { connectMs, silentMs, allowPlain = false } = { ...usualPatience, ...options }
   const server = new URL(url)
   // within the address: its parameters override options
@@ -51,18 +85,7 @@ export function smtpPost(url: string, options: Partial<SmtpOptions> = {}): Post 
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  return {
-    send: async (mail) => {
-      try {
-        await transport.sendMail({ ...mail, headers: { ...mail.headers } })
-        return { outcome: 'sent', where: server.hostname }
-      } catch (error) {
-        const why = (codeOf(error) === 'ETLS' ? noTls(server, error) : inWords(error)).slice(0, 600)
-        return { outcome: isRefusal(error) ? 'refused' : 'later', why }
-      }
-    },
-    [Symbol.dispose]: () => transport.close(),
-  }
+  return { server, transport }
 }
 
 const noTls = ({ hostname }: URL, error: unknown): string =>

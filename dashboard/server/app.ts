@@ -10,8 +10,11 @@ import type { Logger } from '../../runtime/log.ts'
 import { MailFull } from '../../runtime/nats/mail-queue.ts'
 import { failureLog } from '../../runtime/process/failure-log.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
+import type { Site } from '../frame.ts'
 import { readCookie } from './cookies.ts'
 import { writeRefusal } from './error-answer.ts'
+import type { SiteState } from './page.ts'
+import type { ServeView } from './places/views.ts'
 import { away, Refusal } from './refusal.ts'
 import { checkCsrf, checkOrigin } from './request-guard.ts'
 import type { DashboardRoute, Session } from './route.ts'
@@ -21,33 +24,49 @@ import type { Sessions } from './sessions.ts'
 import type { WebFiles } from './web-files.ts'
 
 /** Called for every request when its answer is on the way. */
-export type Observe = (seen: { readonly route: string; readonly status: number }) => void
+export type Observe = (seen: {
+  readonly route: string
+  readonly status: number
+  readonly ms: number
+}) => void
 
 type Options = {
   readonly routes: readonly DashboardRoute[]
   /** Paths of the browser's own views: the shell is served there. */
   readonly views: readonly string[]
+  readonly serveView: ServeView
   readonly files: WebFiles
   readonly sessions: Pick<Sessions, 'findOrLook'>
   readonly publicUrl: string
+  /** Another server's, for the map. */
+  readonly tilesUrl?: string | undefined
+  readonly site: Site
   readonly log: Logger
   readonly observe: Observe
 }
 
 export function createApp(options: Options): Koa {
-  const { routes, views, files, sessions, publicUrl, log, observe } = options
+  const { routes, views, serveView, files, sessions, publicUrl, site, log, observe } = options
   const app = new Koa()
   const router = new Router({ strict: true })
-  const headers = securityHeaders(publicUrl)
+  const headers = securityHeaders(publicUrl, options.tilesUrl)
+  const viewHeaders = securityHeaders(publicUrl, options.tilesUrl, files.styleHash)
   const logFailed = failureLog(log)
+
+  const sessionOf = async (ctx: Context): Promise<Session | undefined> => {
+    const token = readCookie(ctx.req, 'session')
+    return token === undefined ? undefined : await sessions.findOrLook(token)
+  }
 
   const serve = async (ctx: Context, methods: readonly DashboardRoute[]): Promise<void> => {
     const route = routeFor(methods, ctx.method)
-    const token = readCookie(ctx.req, 'session')
-    const session = token === undefined ? undefined : await sessions.findOrLook(token)
+    const session = await sessionOf(ctx)
     if (route.method !== 'GET') {
       checkOrigin(ctx, publicUrl)
-      await readSentBody(ctx)
+      // who may not do it does not have much read
+      if (route.longestBody !== undefined && route.needs !== 'none')
+        needSession(ctx, session, route.needs)
+      await readSentBody(ctx, route.longestBody)
       checkCsrf(ctx, session)
     }
     ctx.set('cache-control', 'no-store')
@@ -63,9 +82,10 @@ export function createApp(options: Options): Koa {
       return serve(ctx, methods)
     })
   for (const path of views)
-    router.get(path, (ctx) => {
+    router.get(path, async (ctx) => {
       setRoute(ctx, path)
-      files.serveShell(ctx)
+      ctx.set(viewHeaders)
+      await serveView(ctx, path)
     })
 
   router.get('/settings', (ctx) => {
@@ -75,8 +95,10 @@ export function createApp(options: Options): Koa {
 
   app.use(async (ctx, next) => {
     const requestId = randomUUID()
+    const startedMs = performance.now()
     ctx.set({ ...headers, 'x-request-id': requestId })
     setRoute(ctx, 'none')
+    setSite(ctx, site)
     try {
       checkUrl(ctx.req.url ?? '')
       const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
@@ -90,9 +112,13 @@ export function createApp(options: Options): Koa {
       // a client that disconnected is not a failure
       if (status >= 500 && !ctx.res.closed)
         logFailed({ requestId, route: routeOf(ctx), err: thrown })
-      if (!ctx.headerSent && ctx.respond !== false) writeRefusal(ctx, refusal, requestId)
+      if (!ctx.headerSent && ctx.respond !== false) {
+        // without NATS the page is written all the same, as for a visitor
+        const session = await sessionOf(ctx).catch(() => undefined)
+        writeRefusal(ctx, refusal, { id: requestId, session })
+      }
     }
-    observe({ route: routeOf(ctx), status: ctx.status })
+    observe({ route: routeOf(ctx), status: ctx.status, ms: performance.now() - startedMs })
   })
   app.use(router.routes())
   // our own failures are logged above; the rest are sockets that clients gave up
@@ -100,11 +126,15 @@ export function createApp(options: Options): Koa {
   return app
 }
 
-type State = { route: string }
+type State = SiteState & { route: string }
 
 const setRoute = (ctx: Context, route: string): void => {
   const state: State = ctx.state
   state.route = route
+}
+const setSite = (ctx: Context, site: Site): void => {
+  const state: State = ctx.state
+  state.site = site
 }
 const routeOf = (ctx: Context): string => (ctx.state as State).route
 

@@ -4,10 +4,12 @@
  * the client claims about itself is forwarded: the API receives our key, and an account or the
  * network of a visitor, so that turns are fair.
  */
-import { Readable } from 'node:stream'
 import type { Context } from 'koa'
+import { type Dispatcher, request } from 'undici'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { clientNetwork } from '../../runtime/http/client-network.ts'
+import { leanEvents } from './lean-events.ts'
+import { packedStream } from './packed-stream.ts'
 import { rateBy } from './rate-by.ts'
 import { away, Refusal } from './refusal.ts'
 import type { DashboardRoute, Session } from './route.ts'
@@ -22,8 +24,10 @@ type Options = {
   readonly openPerMinute?: number
   /** Of one account, from any network: pages need less, and programs have `/v1` and its quota. */
   readonly accountPerMinute?: number
-  /** Streams at once, of one network without a session, or of one account. */
-  readonly mostStreams?: number
+  /** Streams at once of one network without a session. */
+  readonly openStreams?: number
+  /** The same of one account. */
+  readonly accountStreams?: number
   /** Aborted when the process stops: streams have no end of their own. */
   readonly stop: AbortSignal
 }
@@ -31,11 +35,13 @@ type Options = {
 const open = [
   '/v1/sensors',
   '/v1/sensors/:id/status',
+  '/v1/sensors/:id/statistics',
   '/v1/readings',
   '/v1/readings/:id/verify',
   '/v1/readings/:id/proof',
   '/v1/areas',
   '/v1/areas/:name',
+  '/v1/areas/:name/statistics',
   '/v1/aqi/scale',
 ]
 const ofAnAccount = ['/v1/usage', '/v1/webhooks', '/v1/webhooks/{*rest}']
@@ -44,13 +50,13 @@ const ofAnAccount = ['/v1/usage', '/v1/webhooks', '/v1/webhooks/{*rest}']
 const answerWithinMs = 30 * secondMs
 
 export function dataProxy(options: Options): readonly DashboardRoute[] {
-  const { proxies, clockMs, openPerMinute = 300, accountPerMinute = 600, stop } = options
-  const { mostStreams = 10 } = options
+  const { proxies, clockMs, openPerMinute = 6_000, accountPerMinute = 600, stop } = options
+  const { openStreams = 250, accountStreams = 10 } = options
   const perMinute = (count: number) => ({
     limit: { perSecond: (count * secondMs) / minuteMs, burst: count / 5 },
     clockMs,
   })
-  const byNetwork = rateBy({ ...perMinute(openPerMinute), siteFactor: 10 })
+  const byNetwork = rateBy({ ...perMinute(openPerMinute), siteFactor: 3 })
   const byAccount = rateBy(perMinute(accountPerMinute))
   const streams = new Map<string, number>()
   const take = (ctx: Context, session: Session | undefined): void =>
@@ -75,9 +81,10 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
       // past
       if (ctx.res.closed) return
       const running = streams.get(who) ?? 0
-      if (running >= mostStreams)
-        throw new Refusal(429, 'too_many_streams', `at most ${mostStreams} streams at once`, {
-          headers: { 'retry-after': '10' },
+      const most = session === undefined ? openStreams : accountStreams
+      if (running >= most)
+        throw new Refusal(429, 'too_many_streams', `at most ${most} streams at once`, {
+          headers: { 'retry-after': '30' },
         })
       streams.set(who, running + 1)
       const gone = goneSignal(ctx)
@@ -128,6 +135,8 @@ type Sending = { readonly session: Session | undefined; readonly signal: AbortSi
 const answerHeaders = [
   'content-type',
   'content-disposition',
+  'content-encoding',
+  'vary',
   'cache-control',
   'etag',
   'link',
@@ -138,56 +147,71 @@ const answerHeaders = [
   'x-request-id',
 ]
 /** Of the request; no others are forwarded. */
-const requestHeaders = ['accept', 'if-none-match', 'last-event-id', 'idempotency-key']
+const requestHeaders = [
+  'accept',
+  'accept-encoding',
+  'if-none-match',
+  'last-event-id',
+  'idempotency-key',
+]
 
 async function forward(
   ctx: Context,
   { apiUrl, key, proxies }: Options,
   { session, signal }: Sending,
 ): Promise<void> {
-  const headers = new Headers({ authorization: `Bearer ${key()}`, 'accept-encoding': 'identity' })
-  for (const name of requestHeaders) if (ctx.get(name) !== '') headers.set(name, ctx.get(name))
-  if (session === undefined) headers.set('airproof-network', clientNetwork(ctx.req, proxies))
-  else headers.set('airproof-account', session.account.id)
+  const headers: Record<string, string> = { authorization: `Bearer ${key()}` }
+  for (const name of requestHeaders) if (ctx.get(name) !== '') headers[name] = ctx.get(name)
+  if (session === undefined) headers['airproof-network'] = clientNetwork(ctx.req, proxies)
+  else headers['airproof-account'] = session.account.id
   const sent: unknown = ctx.request.body
   const isSending = ctx.method !== 'GET' && ctx.method !== 'HEAD' && sent !== undefined
-  if (isSending) headers.set('content-type', 'application/json')
+  if (isSending) headers['content-type'] = 'application/json'
   // the target byte for byte, so that both parse the same: see core/access/request-target.ts
   const url = `${apiUrl}${(ctx.req.url ?? '').slice('/data'.length)}`
   const answer = await askApi(url, {
-    method: ctx.method,
+    // only these methods have routes
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    method: ctx.method as Dispatcher.HttpMethod,
     headers,
     signal,
-    redirect: 'manual',
     ...(isSending ? { body: JSON.stringify(sent) } : {}),
   })
   // our key has not reached the API yet, or the API has lost its connection to NATS
-  if (answer.status === 401) {
-    await answer.body?.cancel()
+  if (answer.statusCode === 401) {
+    answer.body.destroy()
     throw away('api_away', 'the API does not know us yet')
   }
-  ctx.status = answer.status
+  ctx.status = answer.statusCode
   for (const name of answerHeaders) {
-    const value = answer.headers.get(name)
-    if (value !== null) ctx.set(name, value)
+    const value = answer.headers[name]
+    if (value !== undefined) ctx.set(name, value)
   }
-  if (answer.body === null || ctx.method === 'HEAD') {
-    await answer.body?.cancel()
+  if (ctx.method === 'HEAD') {
+    answer.body.destroy()
     ctx.body = null
-    ctx.status = answer.status
+    ctx.status = answer.statusCode
     return
   }
-  const body = Readable.fromWeb(answer.body)
-  // the client disconnected, the API broke off, or we stop: the answer ends where it is
-  body.on('error', () => ctx.res.destroy())
+  const packed = packedStream(ctx)
   // not as Koa's body: its listeners and ours together are more than Node takes without a warning
   ctx.respond = false
-  body.pipe(ctx.res)
+  // the client disconnected, the API broke off, or we stop: the answer ends where it is
+  answer.body.on('error', () => ctx.res.destroy())
+  const isStream = ctx.response.type === 'text/event-stream'
+  const body = isStream
+    ? answer.body.pipe(leanEvents().on('error', () => ctx.res.destroy()))
+    : answer.body
+  if (packed === undefined) body.pipe(ctx.res)
+  else body.pipe(packed).pipe(ctx.res)
 }
 
-async function askApi(url: string, init: RequestInit): Promise<Response> {
+type Asking = NonNullable<Parameters<typeof request>[1]>
+
+/** As it came: fetch would unpack what the API has packed. */
+async function askApi(url: string, init: Asking): Promise<Dispatcher.ResponseData<unknown>> {
   try {
-    return await fetch(url, init)
+    return await request(url, init)
   } catch (cause) {
     throw away('api_away', 'the API does not answer right now', cause)
   }

@@ -1,10 +1,18 @@
 import type { Context } from 'koa'
 import { html } from './html.ts'
+import { wordsOf } from './language.ts'
 import { sendPage } from './page.ts'
 import type { Refusal } from './refusal.ts'
+import type { Session } from './route.ts'
+
+type Request = {
+  readonly id: string
+  /** Whose page it is: the bar stays theirs. */
+  readonly session?: Session | undefined
+}
 
 /** A page for people; for programs the same envelope as the API's. */
-export function writeRefusal(ctx: Context, refusal: Refusal, requestId: string): void {
+export function writeRefusal(ctx: Context, refusal: Refusal, { id, session }: Request): void {
   const { status, code, message, details, headers } = refusal
   ctx.set(headers)
   ctx.set('cache-control', 'no-store')
@@ -14,7 +22,7 @@ export function writeRefusal(ctx: Context, refusal: Refusal, requestId: string):
     ctx.body = JSON.stringify({
       status: 'error',
       error: { code, message, details },
-      request_id: requestId,
+      request_id: id,
     })
     return
   }
@@ -26,23 +34,26 @@ export function writeRefusal(ctx: Context, refusal: Refusal, requestId: string):
     ctx.body = ''
     return
   }
+  const { common, people } = wordsOf(ctx)
+  const title = textOf(people.errors.titles, `s${status}`) ?? people.errors.titles.other
+  const known = textOf(people.errors.bodies, code)
   sendPage(ctx, {
     status,
-    title: titles[status] ?? 'That did not work',
-    body: html`<h1>${titles[status] ?? 'That did not work'}</h1>
-<p>${message[0]?.toUpperCase() ?? ''}${message.slice(1)}.</p>
-<p class="hint">Request ${requestId}</p>
-<p><a href="/">To the city</a></p>`,
+    session,
+    title,
+    body: html`<h1>${title}</h1>
+<p>${known ?? asSentence(message)}</p>
+<p class="hint">${people.errors.request(id)}</p>
+<p><a href="/">${common.backToCity}</a></p>`,
   })
 }
 
-const titles: Readonly<Record<number, string>> = {
-  403: 'Not allowed',
-  404: 'Nothing here',
-  429: 'Too many tries',
-  500: 'Our mistake',
-  503: 'Not right now',
-}
+const textOf = (texts: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(texts, name) ? texts[name] : undefined
+
+/** Of errors that only programs cause: in English, as the API has them. */
+const asSentence = (message: string): string =>
+  `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}.`
 
 /** Browsers name `text/html` when a person goes somewhere; scripts of ours ask for JSON. */
 const wantsPage = (ctx: Context): boolean =>

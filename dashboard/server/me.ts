@@ -1,14 +1,17 @@
 import type { Contact } from '../config.ts'
-import { Refusal } from './refusal.ts'
+import type { MapConfig } from './city-map.ts'
 import type { DashboardRoute } from './route.ts'
 
-/** The signed-in account, for the pages in the browser; 401 without a session. */
+/**
+ * The signed-in account, for the pages in the browser; null without a session, which is not a failure: a
+ * 401 would be an error in every visitor's console.
+ */
 export const me: DashboardRoute = {
   method: 'GET',
   path: '/me',
   needs: 'none',
   handle: (_ctx, session) => {
-    if (session === undefined) throw new Refusal(401, 'not_signed_in', 'sign in first')
+    if (session === undefined) return { account: null }
     const { id, email, name, organization, tier, role } = session.account
     return { account: { id, email, name, organization, tier, role }, csrf: session.csrf }
   },
@@ -22,6 +25,10 @@ export const pageConfig = ({
   /** Where programs reach it. */
   readonly api: string
   readonly contact: Contact | undefined
+  readonly network: string
+  readonly timezone: string
+  /** The map's ground; undefined: none. */
+  readonly map?: MapConfig | undefined
   /** The operator runs the chain, so proofs say nothing about time. */
   readonly isDemonstration: () => boolean
 }): DashboardRoute => ({

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
+import { requestTimes } from '../../runtime/metrics.ts'
 import type { Observe } from './app.ts'
 
 export function countRequests(registry: Registry): Observe {
@@ -8,7 +9,11 @@ export function countRequests(registry: Registry): Observe {
     labelNames: ['route', 'status'],
     registers: [registry],
   })
-  return ({ route, status }) => requests.inc({ route, status })
+  const times = requestTimes(registry, 'airproof_dashboard_request_seconds', 'route')
+  return ({ route, status, ms }) => {
+    requests.inc({ route, status })
+    times(route, ms)
+  }
 }
 
 /** @returns the counter, to be called with each mail's outcome */

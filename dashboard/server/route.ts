@@ -18,6 +18,8 @@ export type DashboardRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Of the router: names as `:id`. */
   readonly path: string
+  /** Bytes of its body, where it takes more than others; only the signed-in may send them. */
+  readonly longestBody?: number
 } & (
   | { readonly needs: 'none'; readonly handle: (ctx: Context, session?: Session) => unknown }
   | {

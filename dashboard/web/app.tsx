@@ -1,17 +1,24 @@
 import { type ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Layout } from './layout.tsx'
-import { me } from './me.ts'
+import { hasExpired, me } from './me.ts'
 import type { PageProps } from './page.ts'
-import { Failed, Loading } from './parts/states.tsx'
+import { Expired } from './parts/expired.tsx'
+import { Filled } from './parts/filled.tsx'
+import { Loading, NotLoaded } from './parts/states.tsx'
+import { named } from './parts/title.ts'
 import { place } from './router.ts'
-import { type Route, routeAt } from './routes.ts'
+import { loadedPage, loadPage, type Route, routeAt } from './routes.ts'
+import { texts } from './texts.ts'
+
+const { common } = texts
 
 /** The page at the address on show, inside the layout. */
 export function App() {
   const { path, search } = place.value
   const match = routeAt(path)
-  useHeading(path, match?.route.title ?? 'Not found')
+  const own = named.value?.path === path ? named.value.title : undefined
+  useHeading(path, own ?? match?.route.title ?? common.titles.notFound)
   return (
     <Layout>
       {match === undefined ? (
@@ -21,6 +28,7 @@ export function App() {
           {(Page) => <Page key={path} params={match.params} query={new URLSearchParams(search)} />}
         </Guarded>
       )}
+      <Expired />
     </Layout>
   )
 }
@@ -30,12 +38,14 @@ function useHeading(path: string, title: string): void {
   const isFirst = useRef(true)
   useEffect(() => {
     document.title = `${title} · airproof`
+  }, [title])
+  useEffect(() => {
     if (isFirst.current) {
       isFirst.current = false
       return
     }
     document.getElementById('page')?.focus({ preventScroll: true })
-  }, [path, title])
+  }, [path])
 }
 
 type GuardedProps = {
@@ -45,47 +55,48 @@ type GuardedProps = {
 
 function Guarded({ route, children }: GuardedProps) {
   const page = usePage(route)
-  if (route.needs !== 'none') {
-    if (me.value === undefined) return <Loading />
+  // a page whose session ended stays under the question until that is answered
+  if (route.needs !== 'none' && !hasExpired.value) {
+    if (me.value === undefined) return <Loading isTall />
     if (me.value === null) return <SignInFirst title={route.title} />
     if (route.needs === 'operator' && me.value.account.role !== 'operator') return <NotForYou />
   }
-  if (page === undefined) return <Loading />
-  if (page instanceof Error) {
-    return (
-      <Failed error={new Error('This page could not be loaded.')} retry={() => location.reload()} />
-    )
-  }
-  return children(page.component)
+  if (page === undefined) return <Loading isTall />
+  if (page instanceof Error) return <NotLoaded />
+  return children(page)
 }
 
-type Loaded = { readonly route: Route; readonly component: ComponentType<PageProps> }
-
-function usePage(route: Route): Loaded | Error | undefined {
-  const [loaded, setLoaded] = useState<Loaded | Error>()
+function usePage(route: Route): ComponentType<PageProps> | Error | undefined {
+  const [failed, setFailed] = useState<Error>()
+  const [, setLoaded] = useState<Route>()
+  const page = loadedPage(route)
   useEffect(() => {
+    if (page !== undefined) return
     let isWanted = true
-    route.load().then(
-      (component) => isWanted && setLoaded({ route, component }),
-      (error: unknown) => isWanted && setLoaded(new Error('not loaded', { cause: error })),
+    loadPage(route).then(
+      () => isWanted && setLoaded(route),
+      (error: unknown) => isWanted && setFailed(new Error('not loaded', { cause: error })),
     )
     return () => {
       isWanted = false
     }
   }, [route])
-  return loaded instanceof Error || loaded?.route === route ? loaded : undefined
+  return page ?? failed
 }
 
 const SignInFirst = ({ title }: { readonly title: string }) => (
   <div class="card stack">
     <h1>{title}</h1>
-    <p>This page belongs to an account.</p>
+    <p>{common.signInFirst}</p>
     <div class="actions">
-      <a class="button primary" href={`/login?next=${encodeURIComponent(location.pathname)}`}>
-        Sign in
+      <a
+        class="button primary"
+        href={`/login?next=${encodeURIComponent(location.pathname + location.search)}`}
+      >
+        {common.signIn}
       </a>
       <a class="button" href="/signup">
-        Sign up
+        {common.signUp}
       </a>
     </div>
   </div>
@@ -93,19 +104,22 @@ const SignInFirst = ({ title }: { readonly title: string }) => (
 
 const NotForYou = () => (
   <div class="card">
-    <h1>For operators</h1>
+    <h1>{common.forOperators.title}</h1>
     <p>
-      This account is not an operator’s. The network’s operator can change that with{' '}
-      <code>airproof accounts role</code>.
+      <Filled
+        text={common.forOperators.body}
+        parts={{ command: () => <code>airproof accounts role</code> }}
+      />
     </p>
   </div>
 )
 
 const NotFound = () => (
   <div class="card">
-    <h1>There is no such page</h1>
+    <h1>{common.notFound.title}</h1>
+    <p>{common.notFound.body}</p>
     <p>
-      <a href="/">Back to the city</a>
+      <a href="/">{common.backToCity}</a>
     </p>
   </div>
 )

@@ -1,58 +1,65 @@
 import type { ComponentChildren } from 'preact'
-import { me } from './me.ts'
+import { footerLinks, languageLink, type Reader, tabsFor } from '../frame.ts'
+import { languageNames, languages } from '../texts/languages.ts'
+import { config, me } from './me.ts'
+import { KeptNotice } from './parts/kept-notice.tsx'
 import { place } from './router.ts'
+import { language, texts } from './texts.ts'
 
+const { common } = texts
 const settings = [
-  ['/settings/keys', 'API keys'],
-  ['/settings/usage', 'Usage'],
-  ['/settings/webhooks', 'Webhooks'],
-  ['/settings/account', 'Account'],
+  ['/settings/keys', common.settingsTabs.keys],
+  ['/settings/usage', common.settingsTabs.usage],
+  ['/settings/webhooks', common.settingsTabs.webhooks],
+  ['/settings/account', common.settingsTabs.account],
 ] as const
 
-/** The bar, the tabs of the settings, and the page between them. */
+/** The bar, the tabs of the settings, the page between them, and the footer. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const { path } = place.value
   return (
     <>
       <a class="skip" href="#page">
-        Skip to the page
+        {common.skip}
       </a>
       <header class="top">
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="26" height="26" />
           airproof
         </a>
-        <nav aria-label="Pages">
-          <Tab href="/" label="City" isHere={path === '/' || path.startsWith('/sensors/')} />
-          <Tab href="/proof" label="Proof" isHere={path.startsWith('/proof')} />
-          {me.value && (
-            <Tab href="/settings/keys" label="Settings" isHere={path.startsWith('/settings/')} />
-          )}
-          {me.value?.account.role === 'operator' && (
-            <Tab href="/operator" label="Operator" isHere={path.startsWith('/operator')} />
-          )}
+        <nav aria-label={common.tabs.label}>
+          {tabsFor(reader(), path, common).map((tab) => (
+            <Tab key={tab.href} {...tab} />
+          ))}
         </nav>
         <Who />
       </header>
       <main id="page" tabIndex={-1} class={path === '/' ? 'wide' : ''}>
         {path.startsWith('/settings/') && (
-          <nav class="tabs" aria-label="Settings">
-            {settings.map(([href, label]) => (
-              <Tab key={href} href={href} label={label} isHere={path.startsWith(href)} />
+          <nav class="tabs" aria-label={common.settingsTabs.label}>
+            {settings.map(([href, text]) => (
+              <Tab key={href} href={href} text={text} isHere={path.startsWith(href)} />
             ))}
           </nav>
         )}
+        <KeptNotice />
         {children}
       </main>
+      <Footer />
     </>
   )
 }
 
-type TabProps = { readonly href: string; readonly label: string; readonly isHere: boolean }
+function reader(): Reader {
+  if (!me.value) return 'visitor'
+  return me.value.account.role
+}
 
-const Tab = ({ href, label, isHere }: TabProps) => (
+type TabProps = { readonly href: string; readonly text: string; readonly isHere: boolean }
+
+const Tab = ({ href, text, isHere }: TabProps) => (
   <a href={href} aria-current={isHere ? 'page' : undefined}>
-    {label}
+    {text}
   </a>
 )
 
@@ -62,10 +69,10 @@ function Who() {
     return (
       <div class="who">
         <a class="button quiet" href="/login">
-          Sign in
+          {common.signIn}
         </a>
         <a class="button primary" href="/signup">
-          Sign up
+          {common.signUp}
         </a>
       </div>
     )
@@ -75,8 +82,34 @@ function Who() {
       <span class="muted">{me.value.account.name}</span>
       <form method="post" action="/logout">
         <input type="hidden" name="csrf" value={me.value.csrf} />
-        <button type="submit">Sign out</button>
+        <button type="submit">{common.signOut}</button>
       </form>
     </div>
+  )
+}
+
+function Footer() {
+  const { path, search } = place.value
+  return (
+    <footer class="foot">
+      <nav aria-label={common.footer.label}>
+        {footerLinks(config.value, path, common).map((link) => (
+          <Tab key={link.href} {...link} />
+        ))}
+      </nav>
+      <nav aria-label={common.footer.language}>
+        {languages.map((name) => (
+          <a
+            key={name}
+            href={languageLink(name, path + search)}
+            hreflang={name}
+            lang={name}
+            aria-current={name === language ? 'true' : undefined}
+          >
+            {languageNames[name]}
+          </a>
+        ))}
+      </nav>
+    </footer>
   )
 }

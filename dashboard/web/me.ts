@@ -1,5 +1,6 @@
 /** The signed-in account, requested once, when the pages start. */
 import { signal } from '@preact/signals'
+import { learnTime } from './parts/clock.ts'
 
 export type Account = {
   readonly id: string
@@ -27,20 +28,60 @@ export type Config = {
   readonly contact?: { readonly href: string; readonly text: string }
   /** The operator runs the chain, so proofs say nothing about time. */
   readonly demonstration?: boolean
+  /** The name of the whole network. */
+  readonly network?: string
+  /** The IANA name of the network's time zone. */
+  readonly timezone?: string
+  /** The map's ground; absent: there is none. */
+  readonly map?: {
+    readonly url: string
+    readonly isPicture: boolean
+    readonly box?: readonly [west: number, south: number, east: number, north: number]
+    readonly maxZoom: number
+    readonly attribution: string
+  }
 }
 
 export const config = signal<Config>({ api: location.origin })
 
+/** The session ended while its page was open: a dialog says so, and leads back after signing in. */
+export const hasExpired = signal(false)
+
+/** The server has said that there is no session. */
+export function forgetSession(): void {
+  if (me.value) hasExpired.value = true
+  me.value = null
+}
+
+/** Asks for the token of the session that the browser has now. @returns whether there is one */
+export async function renewCsrf(): Promise<boolean> {
+  const who = await fetched<Answered>('/me')
+  if (who?.account == null) {
+    if (who !== undefined) forgetSession()
+    return false
+  }
+  me.value = who
+  return true
+}
+
 /** Requests both; without an answer the reader counts as not signed in. */
 export async function learnWhoIsHere(): Promise<void> {
-  const [who, settings] = await Promise.all([fetched<Me>('/me'), fetched<Config>('/config.json')])
+  const [who, settings] = await Promise.all([
+    fetched<Answered>('/me'),
+    fetched<Config>('/config.json'),
+  ])
   if (settings?.api !== undefined) config.value = settings
-  me.value = who?.account === undefined || who.account === null ? null : who
+  me.value = who?.account == null ? null : who
 }
+
+/** What `/me` says. */
+type Answered = Me | { readonly account: null }
 
 async function fetched<T>(path: string): Promise<T | undefined> {
   try {
     const answer = await fetch(path, { headers: { accept: 'application/json' } })
+    // the server lets nothing of it be kept, so it was sent now
+    learnTime(answer.headers.get('date'))
     // what the server gives at these two addresses
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return answer.ok ? ((await answer.json()) as T) : undefined

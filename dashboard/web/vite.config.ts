@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
-import { leanLeaflet, leanUplot } from './lean-libraries.ts'
+import { leanLeaflet, leanPreact, leanUplot } from './lean-libraries.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -17,13 +18,34 @@ const verifier: Plugin = {
   },
 }
 
-/** The looks that server-written pages share too: without the comments and indents of its source. */
+/**
+ * The looks that server-written pages share too: one file of tokens and rules, without the comments
+ * and indents of its source; and the font that it names.
+ */
 const baseStyle: Plugin = {
   name: 'airproof-base-style',
   generateBundle() {
+    const font = this.emitFile({
+      type: 'asset',
+      name: 'inter.woff2',
+      source: readFileSync(at('./fonts/inter.woff2')),
+    })
+    this.emitFile({
+      type: 'asset',
+      fileName: 'assets/inter-license.txt',
+      source: readFileSync(at('./fonts/inter-license.txt')),
+    })
     const css = readFileSync(at('./public/base.css'), 'utf8')
+      .replaceAll(/@import url\("(.+?)"\);/g, (_, name: string) =>
+        readFileSync(at(`./public/${name}`), 'utf8'),
+      )
+      .replace('../fonts/inter.woff2', `/${this.getFileName(font)}`)
     const source = css.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\s+/g, ' ')
     this.emitFile({ type: 'asset', fileName: 'base.css', source })
+  },
+  // they are inside base.css
+  writeBundle: ({ dir = '' }) => {
+    for (const name of ['tokens.css', 'headline.css']) rmSync(join(dir, name))
   },
 }
 
@@ -31,6 +53,10 @@ const lean: readonly Plugin[] = [
   {
     name: 'airproof-leaflet',
     transform: { filter: { id: /leaflet-src\.esm\.js$/ }, handler: leanLeaflet },
+  },
+  {
+    name: 'airproof-preact',
+    transform: { filter: { id: /preact[\\/]dist[\\/]preact\.mjs$/ }, handler: leanPreact },
   },
   {
     name: 'airproof-uplot',
@@ -56,13 +82,37 @@ const tables: Plugin = {
  * also takes what it imports.
  */
 const chunks = [
+  // of pages and texts both, which are two entries
+  {
+    name: 'words',
+    priority: 4,
+    test: /dashboard[\\/]texts[\\/](?:\w+[\\/](?:write|spaced)|\w+)\.ts$|core[\\/]air[\\/]quantities\.ts$/,
+  },
   {
     name: 'main',
     priority: 2,
-    test: /preact|[\\/]core[\\/]|web[\\/](?!map[\\/]|pages[\\/](?:settings|operator|city[\\/](?:city-map|sensor-mark|tooltip)))/,
+    test: /preact|[\\/]core[\\/]|web[\\/](?:parts[\\/]|(?!texts-)[\w-]+\.tsx?$)/,
   },
-  { name: 'account', priority: 1, test: /web[\\/]pages[\\/](?:settings|operator)/ },
-  { name: 'map', priority: 1, test: /leaflet|city-map|sensor-mark|tooltip|land\.json|clip-rings/ },
+  { name: 'city', priority: 1, test: /web[\\/]pages[\\/]city[\\/]/ },
+  { name: 'sensor', priority: 1, test: /web[\\/]pages[\\/]sensor[\\/]/ },
+  { name: 'proof', priority: 1, test: /web[\\/]pages[\\/]proof[\\/]/ },
+  {
+    name: 'account',
+    priority: 1,
+    test: /web[\\/](?:forms|pages[\\/](?:settings|operator|developers))[\\/]/,
+  },
+  {
+    name: 'charts',
+    priority: 1,
+    test: /uplot|web[\\/]charts[\\/]/,
+  },
+  {
+    name: 'map',
+    priority: 1,
+    test: /leaflet[\\/]dist[\\/]leaflet|supercluster|kdbush|web[\\/]map[\\/](?!ground)/,
+  },
+  // the ground comes after the marks
+  { name: 'ground', priority: 0, test: /protomaps|pmtiles|fflate|web[\\/]map[\\/]ground/ },
 ]
 
 export default defineConfig({
@@ -78,11 +128,22 @@ export default defineConfig({
   build: {
     outDir: 'dist',
     target: 'es2022',
-    modulePreload: { polyfill: false },
+    // the server names what a page begins with (`server/web-files.ts`)
+    modulePreload: false,
     // the pages' policy allows data: addresses only for images
     assetsInlineLimit: 0,
     // few files: each is compressed separately, and small ones badly
     cssCodeSplit: false,
-    rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
+    rolldownOptions: {
+      // the texts are entries of their own: the server writes one of them into the page
+      input: {
+        index: at('./index.html'),
+        'texts-en': at('./texts-en.ts'),
+        'texts-fr': at('./texts-fr.ts'),
+      },
+      output: {
+        codeSplitting: { groups: chunks },
+      },
+    },
   },
 })

@@ -104,11 +104,13 @@ export function createPushApp({
   }
 
   app.use(async (ctx) => {
-    try {
-      observe(await serve(ctx))
-    } catch (thrown) {
-      observe({ endpoint: 'none', outcome: fail(ctx, thrown), readings: 0 })
-    }
+    const startedMs = performance.now()
+    const answered = await serve(ctx).catch((thrown: unknown) => ({
+      endpoint: 'none',
+      outcome: fail(ctx, thrown),
+      readings: 0,
+    }))
+    observe({ ...answered, ms: performance.now() - startedMs })
   })
   // our own failures are logged above; the rest are sockets that clients gave up
   app.on('error', () => undefined)

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
-import { counterIn, gaugeIn } from '../../runtime/metrics.ts'
+import { counterIn, gaugeIn, requestTimes } from '../../runtime/metrics.ts'
 import type { Spool } from './spool.ts'
 
 /** Called for every answered request. */
@@ -10,12 +10,16 @@ export type Observe = (answered: {
   /** `stored`, `spooled`, `nothing`, or the code of an error. */
   readonly outcome: string
   readonly readings: number
+  readonly ms: number
 }) => void
 
 /** @param registry of the process */
 export function pushMetrics(
   registry: Registry,
-  { spools, nowMs }: { readonly spools: readonly Spool[]; readonly nowMs: () => number },
+  {
+    spools,
+    nowMs,
+  }: { readonly spools: readonly Pick<Spool, 'bytes' | 'sinceMs'>[]; readonly nowMs: () => number },
 ): Observe {
   const counter = counterIn(registry)
   const pushes = counter(
@@ -37,7 +41,9 @@ export function pushMetrics(
     const sinceMs = Math.min(...spools.map((spool) => spool.sinceMs() ?? Number.POSITIVE_INFINITY))
     return Math.max(0, nowMs() - sinceMs) / secondMs
   })
-  return ({ endpoint, outcome, readings }) => {
+  const times = requestTimes(registry, 'airproof_push_request_seconds', 'endpoint')
+  return ({ endpoint, outcome, readings, ms }) => {
+    times(endpoint, ms)
     pushes.inc({ endpoint, outcome })
     if (readings > 0) taken.inc({ endpoint }, readings)
   }

@@ -19,10 +19,11 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { Counter, type Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
-import { leaseRoundMs, openLeases } from '../../runtime/nats/leases.ts'
 import { endsPull } from '../../runtime/nats/until-silent.ts'
 import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
 import { pause } from '../../runtime/pause.ts'
+import { LeasedTask, type Work } from '../../runtime/process/leased-task.ts'
+import { Lifetime } from '../../runtime/process/lifetime.ts'
 import { quietRepeats } from '../../runtime/quiet-repeats.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { buckets, topicsStream } from '../../schemas/subjects.ts'
@@ -42,7 +43,6 @@ export type TopicsOptions = {
   readonly metrics: Registry
 }
 
-const task = tasks.topics
 const consumerName = 'gate'
 /** Longer than a window of numbers that belong together, which is acknowledged at its end. */
 const ackWaitMs = 30 * secondMs
@@ -80,8 +80,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
   const { messages } = topicMetrics(options.metrics)
   const devices = indexDevices(sensors)
 
-  let working: { readonly stop: () => Promise<void> } | undefined
-  const start = (): void => {
+  const start = (): Work => {
     const stopping = new AbortController()
     const work = createTopicWork({
       devices,
@@ -93,7 +92,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
     })
     const ended = consumeUntil(nc, stopping.signal, work.take, log)
     const ticking = setInterval(work.tick, secondMs)
-    working = {
+    return {
       stop: async () => {
         stopping.abort()
         clearInterval(ticking)
@@ -102,36 +101,21 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
       },
     }
   }
-  const stop = async (): Promise<void> => {
-    const was = working
-    working = undefined
-    await was?.stop()
-  }
-
-  const leases = openLeases({
-    nc,
-    kv: await new Kvm(nc).open(buckets.leases),
-    holder,
-    shared: [],
-    single: [task],
-    aliveAs: alivePrefixes.topics,
-    onHeld: start,
-    onRelease: stop,
-    onLost: () => void stop(),
-    onFailure: (error) => log.debug({ err: error }, 'leases: trying again'),
-  })
   const leasing = new AbortController()
-  const rounds = (async () => {
-    while (!leasing.signal.aborted) {
-      await leases.round()
-      await pause(leaseRoundMs, leasing.signal)
-    }
-  })()
+  const task = new LeasedTask({
+    start,
+    task: tasks.topics,
+    aliveAs: alivePrefixes.topics,
+    nc,
+    leaseKeys: await new Kvm(nc).open(buckets.leases),
+    holder,
+    life: new Lifetime(leasing.signal),
+    log,
+    failureLevel: 'debug',
+  })
   opened.defer(async () => {
     leasing.abort()
-    await rounds
-    await stop()
-    await leases.releaseAll()
+    await task.end()
   })
   const resources = opened.move()
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() }
@@ -175,7 +159,7 @@ async function consumeUntil(
 }
 
 /** What an operator watches of the devices that fix their own topics. */
-function topicMetrics(registry: Registry) {
+export function topicMetrics(registry: Registry) {
   return {
     messages: new Counter({
       name: 'airproof_gate_topic_messages_total',

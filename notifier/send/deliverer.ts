@@ -12,7 +12,7 @@ import { deliveryAt, type Ledger } from '../../core/delivery/ledger.ts'
 import type { DeliveryRecord, Health, LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import { healthy } from '../../core/delivery/ledger-record.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
-import { minuteMs } from '../../core/time.ts'
+import { minuteMs, secondMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import type { NotifierMetrics } from '../metrics.ts'
 import type { Endpoint, Flight } from '../scheduler/endpoint.ts'
@@ -167,6 +167,13 @@ export function createDeliverer(
     }
     const attempted = await attemptDelivery(context, delivery, entry, occurrence, signal)
     context.publishAttempt(attempted.attempt)
+    const { outcome } = attempted.verdict
+    const hasEnded = outcome === 'delivered' || outcome === 'dead'
+    // a replay is of an event of any age
+    if (hasEnded && delivery.trigger === 'event') {
+      const ageMs = nowMs() - Date.parse(occurrence.payload.timestamp)
+      metrics.age.observe({ outcome }, Math.max(0, ageMs) / secondMs)
+    }
     return conclude(endpoint, delivery, entry, attempted)
   }
 

@@ -1,16 +1,10 @@
 /** Source `events`: the pipeline's decisions about sensors, which EVENTS keeps for 30 days. */
 import { jetstreamManager } from '@nats-io/jetstream'
-import { levelOfNames } from '../../core/air/quality-level.ts'
-import { criticalAqi } from '../../core/air/thresholds.ts'
-import type { EventPlace, Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
+import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
-import {
-  eventsStream,
-  presenceSubject,
-  qualitySubject,
-  riseSubject,
-} from '../../schemas/subjects.ts'
+import { matchEvent } from '../../schemas/match-event.ts'
+import { eventSubjects, eventsStream } from '../../schemas/subjects.ts'
 import { occurrenceOfEvent } from './payload.ts'
 import { recentCache } from './recent-cache.ts'
 import type { Source, SourceContext } from './source.ts'
@@ -32,7 +26,7 @@ export async function eventsSource({
     ...streamItems(nc, {
       stream: eventsStream,
       // the anchor's own events are another source
-      subjects: [riseSubject('*'), presenceSubject('*'), qualitySubject('*')],
+      subjects: eventSubjects('*'),
       maxMessages: 200,
       itemReader: () => (message) => {
         const event = readEvent(message)
@@ -49,30 +43,6 @@ export async function eventsSource({
       return event && occurrenceOfEvent(event, kind, detail, thresholdOf(webhook))
     },
   }
-}
-
-export function matchEvent(event: AirEvent, index: WebhookIndex, on: Matched): void {
-  const place = { sensor: event.sensor_id, area: event.area }
-  switch (event.kind) {
-    case 'rise':
-      return matchRise(event, { ...place, level: levelOfNames(event.reading.quality) }, index, on)
-    case 'online':
-      return index.match('sensor.online', place, 0, on)
-    case 'offline':
-      return index.match('sensor.offline', place, 0, on)
-    case 'quality':
-      return index.match('sensor.quality', place, 0, on)
-  }
-}
-
-function matchRise(
-  event: Extract<AirEvent, { kind: 'rise' }>,
-  place: EventPlace,
-  index: WebhookIndex,
-  on: Matched,
-): void {
-  index.rise(place, event, on)
-  if (event.from <= criticalAqi && criticalAqi < event.to) index.match('aqi.critical', place, 0, on)
 }
 
 type StoredEvent = { readonly seq: number; readonly subject: string; readonly data: Uint8Array }

@@ -3,8 +3,16 @@ import { dayMs } from '../../core/time.ts'
 
 export const catalogueFile = 'catalogue.json'
 export const sensorsFile = 'sensors.parquet'
+/** What the columns of a kind of file are, for `datapackage.json`. */
+const schemaFiles = [
+  'schemas/readings.json',
+  'schemas/sensors.json',
+  'schemas/area_statistics.json',
+  'schemas/sensor_statistics.json',
+] as const
+export type SchemaFile = (typeof schemaFiles)[number]
 /** Descriptions of the same files for programs that read other catalogues. */
-export const descriptionFiles = ['datapackage.json', 'croissant.json'] as const
+export const descriptionFiles = ['datapackage.json', 'croissant.json', ...schemaFiles] as const
 
 export const runManifest = (run: number): string => `runs/run-${run}.manifest.json`
 
@@ -28,6 +36,12 @@ export const hoursFile = (timeMs: number): string => {
 export const daysFile = (timeMs: number): string =>
   `statistics/area_days/year=${dayName(timeMs).slice(0, 4)}/areas.parquet`
 
+/** The hours of all sensors in a day, and the day of each. */
+export const sensorHoursFile = (dayStartMs: number): string =>
+  dated('statistics/sensor_hours', dayStartMs, 'sensors.parquet')
+export const sensorDaysFile = (dayStartMs: number): string =>
+  dated('statistics/sensor_days', dayStartMs, 'sensors.parquet')
+
 /** `2026-11-22` of any time of that UTC day. */
 export const dayName = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10)
 
@@ -37,8 +51,15 @@ export const dayEnd = (day: string): number => dayStart(day) + dayMs
 
 const dayTree =
   /^(readings|hashes)\/year=\d{4}\/month=\d{2}\/day=\d{2}\/part-([1-9]\d{0,8})\.parquet$/
-const others =
-  /^(runs\/run-[1-9]\d{0,8}\.manifest\.json|sensors\.parquet|statistics\/area_hours\/year=\d{4}\/month=\d{2}\/areas\.parquet|statistics\/area_days\/year=\d{4}\/areas\.parquet)$/
+const others = new RegExp(
+  `^(${[
+    'runs/run-[1-9]\\d{0,8}\\.manifest\\.json',
+    'sensors\\.parquet',
+    'statistics/area_hours/year=\\d{4}/month=\\d{2}/areas\\.parquet',
+    'statistics/area_days/year=\\d{4}/areas\\.parquet',
+    'statistics/sensor_(hours|days)/year=\\d{4}/month=\\d{2}/day=\\d{2}/sensors\\.parquet',
+  ].join('|')})$`,
+)
 
 /** Whether a file may be there under that name. No other path is ever written, served or fetched. */
 export const isArchivePath = (path: string): boolean => dayTree.test(path) || others.test(path)

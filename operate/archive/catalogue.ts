@@ -122,3 +122,6 @@ export const filesOf = ({ runs, tables }: Catalogue): readonly Omit<ListedFile, 
   ]),
   ...tables,
 ]
+
+export const bytesOf = (catalogue: Catalogue): number =>
+  filesOf(catalogue).reduce((sum, { bytes }) => sum + bytes, 0)

@@ -14,7 +14,7 @@ import type { ListedFile } from './catalogue.ts'
 import { hashColumns } from './hash-columns.ts'
 import { createLeafTable } from './leaf-table.ts'
 import { readTable } from './parquet-table.ts'
-import { type ArchivedRow, RowFault, readingColumns, rowOf } from './reading-columns.ts'
+import { type ArchivedRow, readingColumns, readRow } from './reading-columns.ts'
 import type { ArchiveEnd, RunFile, RunManifest } from './run-manifest.ts'
 
 export type CheckedRun = {
@@ -166,16 +166,8 @@ export async function* rowsOf(
 ): AsyncGenerator<ArchivedRow> {
   let row = 0
   const table = readTable(join(folder, path), { columns: readingColumns, rows, name: path })
-  for await (const { count, cell } of table)
-    for (let i = 0; i < count; i++) {
-      row++
-      try {
-        yield rowOf((column) => cell(column, i))
-      } catch (error) {
-        if (!(error instanceof RowFault)) throw error
-        refuse(`row ${row} of ${path} cannot be read: ${error.message}`)
-      }
-    }
+  for await (const part of table)
+    for (let i = 0; i < part.count; i++) yield readRow(part, i, `row ${++row} of ${path}`)
 }
 
 /** @throws Refusal */

@@ -25,7 +25,7 @@ export async function checkArchive(catalogue: Catalogue, tools: Tools): Promise<
   for (const table of catalogue.tables) await checkBytes(folder, table)
   for (const listed of catalogue.runs) {
     const manifest = await readRun(folder, listed)
-    // not an argument of `onRun?.()`: it would not be made where nobody listens
+    // not an argument of `onRun?.()`: it would not be made without a listener
     const checked = await checkArchiveRun(manifest, tools)
     onRun?.({ run: listed.run, ...checked })
   }

@@ -27,6 +27,8 @@ type Slot = {
 export type Put = { readonly batch: number; readonly leaf: Uint8Array } | { readonly why: string }
 
 export type LeafTable = {
+  /** Readings of all batches. */
+  readonly size: number
   /** The batch that numbers a reading; undefined: none of the run does. */
   readonly batchOf: (seq: number) => number | undefined
   /** Of a reading that was put. */
@@ -37,6 +39,8 @@ export type LeafTable = {
   /** Readings of the run that were not put. */
   readonly missing: () => number
   readonly lastReading: (index: number) => LastReading | undefined
+  /** All leaves of a batch in the order of its tree, if `fault` found none; undefined: no reading is in it. */
+  readonly leavesIn: (index: number) => readonly Uint8Array[] | undefined
 }
 
 /** A bundle of a signed reading has its signature, which the store may have lost. */
@@ -106,9 +110,11 @@ export function createLeafTable(headers: readonly BatchHeader[], keccak: Keccak)
     )
     return batchVersionOf(header) === 2 ? inOrder : sortLeaves(inOrder)
   }
+  const slotOf = (index: number) => slots.find(({ header }) => header.index === index)
   const hashOf = ({ header }: Slot) => nodeHash(keccak, batchVersionOf(header))
 
   return {
+    size: slots.reduce((sum, { header }) => sum + header.count, 0),
     batchOf: (seq) => find(seq)?.header.index,
     leafOf: (seq) => {
       const slot = find(seq)
@@ -129,8 +135,12 @@ export function createLeafTable(headers: readonly BatchHeader[], keccak: Keccak)
       }
       return undefined
     },
+    leavesIn: (index) => {
+      const slot = slotOf(index)
+      return slot && leavesOf(slot)
+    },
     lastReading: (index) => {
-      const slot = slots.find(({ header }) => header.index === index)
+      const slot = slotOf(index)
       if (slot?.sample === undefined) return undefined
       const { reading, signature } = slot.sample
       const leaves = leavesOf(slot)

@@ -1,5 +1,5 @@
 /** A parquet file as a list of columns: what the archive writes, and reads again, strictly. */
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { constants, zstdDecompressSync } from 'node:zlib'
 import {
   type AsyncBuffer,
@@ -59,14 +59,26 @@ const largestPage = 2 ** 27
  */
 export async function* readTable(
   file: string,
-  { columns, rows, name }: { columns: readonly Column<never>[]; rows: number; name: string },
+  { columns, rows, name }: Table,
 ): AsyncGenerator<{
   readonly count: number
   readonly cell: (column: number, row: number) => Cell
 }> {
   await using handle = await open(file)
+  const buffer = await bufferOf(handle)
+  const { metadata, groups } = await metadataOf(buffer, { columns, rows, name })
+  for (const { start, end } of groups) {
+    const found = await parsed(name, () => readGroup(buffer, metadata, [start, end]))
+    const arrays = columns.map(({ name: column }) => found.get(column) ?? [])
+    if (arrays.some(({ length }) => length !== end - start))
+      refuse(`${name} cannot be read as a parquet file: its columns have different lengths`)
+    yield { count: end - start, cell: (column, row) => cellOf(arrays[column]?.[row]) }
+  }
+}
+
+export async function bufferOf(handle: FileHandle): Promise<AsyncBuffer> {
   const { size } = await handle.stat()
-  const buffer: AsyncBuffer = {
+  return {
     byteLength: size,
     slice: async (start, end = size) => {
       const bytes = new Uint8Array(Math.max(0, end - start))
@@ -74,23 +86,33 @@ export async function* readTable(
       return bytes.buffer.slice(0, bytesRead)
     },
   }
+}
+
+export type Table = {
+  readonly columns: readonly Column<never>[]
+  readonly rows: number
+  readonly name: string
+}
+/** A group's rows. */
+export type RowSpan = { readonly start: number; readonly end: number }
+
+/** What a file says of itself, as ours do. @throws Refusal */
+export async function metadataOf(buffer: AsyncBuffer, { columns, rows, name }: Table) {
   const metadata = await parsed(name, () => parquetMetadataAsync(buffer))
   checkSchema(metadata, columns, name)
   if (Number(metadata.num_rows) !== rows)
     refuse(`${name} has ${metadata.num_rows} rows, and the manifest counts ${rows}`)
+  const groups: RowSpan[] = []
   let start = 0
   for (const group of metadata.row_groups) {
     const end = start + Number(group.num_rows)
     if (!(end > start) || end - start > groupRows || end > rows)
       refuse(`${name} has a group of ${group.num_rows} rows, which is not one of ours`)
-    const found = await parsed(name, () => readGroup(buffer, metadata, [start, end]))
-    const arrays = columns.map(({ name: column }) => found.get(column) ?? [])
-    if (arrays.some(({ length }) => length !== end - start))
-      refuse(`${name} cannot be read as a parquet file: its columns have different lengths`)
-    yield { count: end - start, cell: (column, row) => cellOf(arrays[column]?.[row]) }
+    groups.push({ start, end })
     start = end
   }
   if (start !== rows) refuse(`${name} has groups of ${start} rows, and ${rows} in all`)
+  return { metadata, groups }
 }
 
 async function readGroup(
@@ -104,8 +126,7 @@ async function readGroup(
     metadata,
     rowStart,
     rowEnd,
-    compressors: { ZSTD: unpack },
-    parsers: { timestampFromMilliseconds: Number },
+    ...howToRead,
     onChunk: ({ columnName, columnData, rowStart: from }) => {
       const column = found.get(columnName) ?? []
       found.set(columnName, column)
@@ -114,6 +135,12 @@ async function readGroup(
     },
   })
   return found
+}
+
+/** For every read of a file of ours. */
+export const howToRead = {
+  compressors: { ZSTD: (bytes: Uint8Array, length: number) => unpack(bytes, length) },
+  parsers: { timestampFromMilliseconds: Number },
 }
 
 const unpack = (bytes: Uint8Array, length: number): Uint8Array => {
@@ -157,7 +184,7 @@ function cellOf(value: unknown): Cell {
 }
 
 /** Whatever a hostile file makes the parser do, it ends in a sentence. */
-async function parsed<T>(name: string, parse: () => Promise<T>): Promise<T> {
+export async function parsed<T>(name: string, parse: () => Promise<T>): Promise<T> {
   try {
     return await parse()
   } catch (error) {

@@ -10,7 +10,9 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, trimmed, type Values } from '../../core/air/values.ts'
 import { isHash } from '../../core/hex.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
+import { refuse } from '../exports/check-run.ts'
 import type { Cell, Column } from './parquet-table.ts'
+import type { Slice } from './table-slices.ts'
 
 /** Of a reading with leaf 1 nothing is archived that its leaf does not hold: nothing would prove it. */
 export type ArchivedRow = {
@@ -85,6 +87,19 @@ const notInLeaf1 = readingColumns.flatMap(({ name }, column) =>
     ? [column]
     : [],
 )
+
+/** Of a column by its name, in `readingColumns`. */
+export const placeOfColumn = place
+
+/** @param name of the row, for the sentence @throws Refusal */
+export function readRow({ cell }: Pick<Slice, 'cell'>, row: number, name: string): ArchivedRow {
+  try {
+    return rowOf((column) => cell(column, row))
+  } catch (error) {
+    if (!(error instanceof RowFault)) throw error
+    return refuse(`${name} cannot be read: ${error.message}`)
+  }
+}
 
 /** Why a row is not one, as a sentence's end. */
 export class RowFault extends Error {}

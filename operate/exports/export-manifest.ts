@@ -11,6 +11,7 @@ import { type BatchHeader, headerToWire } from '../../core/proof/header.ts'
 import type { MultiProof } from '../../core/proof/multi-proof.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { checkOf } from '../../schemas/check.ts'
+import type { Correction } from '../../schemas/corrections.ts'
 import {
   type ExportVersion,
   export1,
@@ -36,6 +37,13 @@ export type ExportRun = {
   readonly chain: ChainProof
 }
 
+/** Which readings of the period are in an export: those that every field lets through. */
+export type ExportFilter = {
+  readonly sensors?: readonly string[]
+  readonly areas?: readonly string[]
+  readonly quality?: 'good' | 'suspect'
+}
+
 export type ExportManifest = {
   /** Absent: 1, in which there is nothing of version 2. */
   readonly version?: 2
@@ -50,6 +58,10 @@ export type ExportManifest = {
     readonly notAnchored: number
     readonly from: string
     readonly to: string
+    /** Only in version 2. Absent: every reading of the period. */
+    readonly filter?: ExportFilter
+    /** Only in version 2: whose values are in the rows, beside the raw ones. */
+    readonly corrections?: readonly Correction[]
   }
   readonly runs: readonly ExportRun[]
 }

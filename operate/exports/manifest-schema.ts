@@ -1,4 +1,5 @@
 /** What the manifest of an export is in JSON, of each version. */
+import { correctionsSchema } from '../../schemas/corrections.ts'
 
 /**
  * Every version there is, each with the versions of leaf and header that it holds. The border between
@@ -90,19 +91,46 @@ export const run2 = {
   anyOf: [run({ version: { const: 1 } }), run({ version: { const: 2 }, before: record })],
 } as const
 
-const schemaOf = (format: string, ofRun: object) =>
+/** Sensors, or areas, that a part is of. */
+export const mostNames = 10_000
+const names = { type: 'array', minItems: 1, maxItems: mostNames, items: text } as const
+/** Only in version 2: the export is a part of the period's readings. */
+const filter = {
+  ...object({}, { sensors: names, areas: names, quality: { enum: ['good', 'suspect'] } }),
+  minProperties: 1,
+} as const
+const { required, properties } = correctionsSchema.items
+/** Only in version 2: the models whose values are in the rows, whole, each with its hash. */
+const corrections = {
+  type: 'array',
+  minItems: 1,
+  maxItems: correctionsSchema.maxItems,
+  items: {
+    ...correctionsSchema.items,
+    required: [...required, 'hash'],
+    properties: { ...properties, hash },
+  },
+} as const
+
+const schemaOf = (format: string, ofRun: object, ofRows: object = {}) =>
   object({
     format: { const: format },
-    rows: object({
-      file: { type: 'string', pattern: '^[^/\\\\\\u0000-\\u001f]{1,255}$' },
-      format: { enum: rowFormats },
-      sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-      count: whole,
-      not_anchored: whole,
-      from: text,
-      to: text,
-    }),
+    rows: object(
+      {
+        file: { type: 'string', pattern: '^[^/\\\\\\u0000-\\u001f]{1,255}$' },
+        format: { enum: rowFormats },
+        sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+        count: whole,
+        not_anchored: whole,
+        from: text,
+        to: text,
+      },
+      ofRows,
+    ),
     runs: arrayOf(ofRun),
   })
 
-export const manifestSchemas = [schemaOf(export1.format, run({})), schemaOf(export2.format, run2)]
+export const manifestSchemas = [
+  schemaOf(export1.format, run({})),
+  schemaOf(export2.format, run2, { filter, corrections }),
+]

@@ -8,20 +8,20 @@ import type { Reading } from '../../core/air/reading.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
-import { foldPlaced, rankOf } from '../../core/proof/ranked-path.ts'
+import { foldPlaced } from '../../core/proof/ranked-path.ts'
 import {
   foldPath,
   type MerkleTree,
   merkleTree,
   nodeHash,
   tiledPath,
-  tileLeaves,
 } from '../../core/proof/tree.ts'
 import { hourMs } from '../../core/time.ts'
 import { createCache } from '../../runtime/cache.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
-import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
+import type { BlobTop } from '../../schemas/anchoring/batch-blob.ts'
 import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
+import { placeOfLeaf } from '../../schemas/anchoring/leaf-place.ts'
 import type { BatchIndex, UnanchoredWhy } from './batch-index.ts'
 
 export type MismatchWhy =
@@ -91,23 +91,22 @@ export function createProveReading(options: Options): ProveReading {
   ): Promise<ReadingProof | MismatchWhy> => {
     const { index: batch, count } = header
     const { top, tree } = await openTop(header)
-    // in version 2 a number has one place; in version 1 the leaf's own hash finds it
-    const rank = batchVersionOf(header) === 2 ? rankOf(header, seq) : undefined
-    const number = rank === undefined ? tileOf(top, leaf) : Math.floor(rank / tileLeaves)
-    if (number === undefined) return 'leaf'
-    const tile = await blobs.tile(batch, number)
-    if (tile === undefined) throw new RangeError(`batch ${batch} has no tile ${number}`)
-    const isLeaf = (node: Uint8Array | undefined): boolean =>
-      node !== undefined && Buffer.compare(node, leaf) === 0
-    const place = rank === undefined ? tile.findIndex(isLeaf) : rank % tileLeaves
-    if (!isLeaf(tile[place])) return 'leaf'
-    const hash = hashNodes[batchVersionOf(header)]
-    const leafIndex = number * tileLeaves + place
+    let tile: readonly Uint8Array[] = []
+    const tileAt = async (number: number): Promise<readonly Uint8Array[]> => {
+      const read = await blobs.tile(batch, number)
+      if (read === undefined) throw new RangeError(`batch ${batch} has no tile ${number}`)
+      tile = read
+      return read
+    }
+    const leafIndex = await placeOfLeaf({ header, top, tileAt }, leaf, seq)
+    if (leafIndex === undefined) return 'leaf'
+    const version = batchVersionOf(header)
+    const hash = hashNodes[version]
     const path = tiledPath({ tile, top: tree, index: leafIndex }, hash)
     const root =
-      rank === undefined
-        ? foldPath(leaf, path, hash)
-        : foldPlaced(leaf, path, { rank, count }, hash)
+      version === 2
+        ? foldPlaced(leaf, path, { rank: leafIndex, count }, hash)
+        : foldPath(leaf, path, hash)
     if (typeof root === 'string' || toHex(root) !== header.root) return 'blob'
     return { header, path, leafIndex }
   }

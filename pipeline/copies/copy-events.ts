@@ -20,20 +20,8 @@ import {
 } from '../../runtime/nats/stored-message.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
-import {
-  eventsStream,
-  presenceSubject,
-  qualitySubject,
-  riseSubject,
-} from '../../schemas/subjects.ts'
+import { eventSubject, eventsStream } from '../../schemas/subjects.ts'
 import type { Log } from '../log/commit.ts'
-
-const subjectOf: Readonly<Record<AirEvent['kind'], (sensor: string) => string>> = {
-  rise: riseSubject,
-  online: presenceSubject,
-  offline: presenceSubject,
-  quality: qualitySubject,
-}
 
 export type EventContext = {
   readonly keccak: Keccak
@@ -177,7 +165,7 @@ export function eventCopier(log: Log, context: EventContext): EventCopier {
     const bySubject = new Map<string, AirEvent[]>()
     message.events.forEach((event, place) => {
       const described = describeEvent(event, message, { seq, place }, context)
-      const subject = subjectOf[described.kind](described.sensor_id)
+      const subject = eventSubject(described.kind, described.sensor_id)
       bySubject.set(subject, [...(bySubject.get(subject) ?? []), described])
     })
     await Promise.all(

@@ -23,6 +23,7 @@ import type {
   Deferred,
   LogEvent,
   LogMessage,
+  NeighbourVerdict,
   Refused,
 } from '../../core/state/log-message.ts'
 import {
@@ -71,6 +72,7 @@ type Draft = {
   readonly deferred: Deferred[]
   readonly refused: Refused[]
   readonly duplicates: Map<SensorId, number>
+  readonly neighbours?: readonly NeighbourVerdict[]
   bytes: number
 }
 
@@ -92,6 +94,7 @@ type Counters = Pick<LogMessage, 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo
 
 function close({ state, worker }: Decider, draft: Draft, counters: Counters): LogMessage {
   const { leafVersion, readings, events, held, deferred, refused, duplicates } = draft
+  const { neighbours = [] } = draft
   return {
     partition: state.partition,
     worker,
@@ -103,6 +106,7 @@ function close({ state, worker }: Decider, draft: Draft, counters: Counters): Lo
     refused,
     duplicates: [...duplicates],
     ...(leafVersion === 2 ? { leafVersion, rules: rulesNow } : {}),
+    ...(neighbours.length > 0 ? { neighbours } : {}),
   }
 }
 
@@ -255,7 +259,7 @@ function keepPartial(draft: Draft, reading: Believed): void {
 
 const refusedAs = (
   reading: Believed,
-  reason: 'conflict' | 'partial' | 'too_many_fresh' | 'too_many_late',
+  reason: 'conflict' | 'partial' | 'too_many_fresh' | 'too_many_late' | 'too_old',
 ): Refused => ({
   rawSeq: reading.rawSeq,
   item: reading.item,
@@ -337,18 +341,19 @@ const lateBytes = (deferred: readonly Deferred[]): number =>
 /** What the late lane found out about one deferred reading. */
 export type LateVerdict = {
   readonly deferred: Deferred
-  readonly verdict: 'accepted' | 'duplicate' | 'conflict'
+  readonly verdict: 'accepted' | 'duplicate' | 'conflict' | 'too_old'
 }
 
 /**
  * Compares deferred readings with what is stored under their keys and with each other.
- * @param stored in the order of `deferred`; 'unknown' where the values of an accepted row are lost
+ * @param stored in the order of `deferred`; 'unknown' where the values of an accepted row are lost, 'unasked'
+ * where only the archive knows whether there is one, and cannot be read
  */
 export function judgeLate(
   deferred: readonly Deferred[],
-  stored: readonly (Reading | 'unknown' | undefined)[],
+  stored: readonly (Reading | 'unknown' | 'unasked' | undefined)[],
 ): readonly LateVerdict[] {
-  const seen = new Map<string, Reading | Deferred | 'unknown'>()
+  const seen = new Map<string, Reading | Deferred | 'unknown' | 'unasked'>()
   return deferred.map((one, i) => {
     const key = `${one.sensor} ${one.timeMs}`
     const known = seen.get(key) ?? stored[i]
@@ -356,10 +361,14 @@ export function judgeLate(
       seen.set(key, one)
       return { deferred: one, verdict: 'accepted' }
     }
+    if (known === 'unasked') return { deferred: one, verdict: 'too_old' }
     const isRepeat = known === 'unknown' || sameValues(known.values, one.values)
     return { deferred: one, verdict: isRepeat ? 'duplicate' : 'conflict' }
   })
 }
+
+/** No longer than a row: as many as are judged together fit one message. */
+const archiveAway = 'only the archive could know it, and it cannot be read'
 
 /** The late lane's verdicts as a message: accepted readings repair statistics, and raise no event. */
 export function decideLate(
@@ -387,21 +396,34 @@ export function decideLate(
       case 'conflict':
         draft.refused.push(refusedAs(deferred, 'conflict'))
         break
+      case 'too_old':
+        draft.refused.push({ ...refusedAs(deferred, 'too_old'), why: archiveAway })
+        break
     }
   }
   const { rawLast, rawLastTimeMs } = state
   return close(decider, draft, { rawLast, rawLastTimeMs, nLast: n, lateTo, listenedMs })
 }
 
-/** What a tick found: silences to tell or to hold; empty, it is the heartbeat of a quiet partition. */
+/** What a tick found: silences to report or to hold, and verdicts on neighbours; empty, it is the heartbeat of a quiet partition. */
 export function decideTick(
   decider: Decider,
-  found: { readonly events: readonly LogEvent[]; readonly held: readonly SensorId[] },
+  found: {
+    readonly events: readonly LogEvent[]
+    readonly held: readonly SensorId[]
+    readonly neighbours?: readonly NeighbourVerdict[]
+  },
   { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
 ): LogMessage {
   const { rawLast, rawLastTimeMs, n: nLast } = decider.state
   listenAt(decider.state, listenedMs)
-  const draft = { ...emptyDraft(decider), events: [...found.events], held: [...found.held] }
+  const { neighbours = [] } = found
+  const draft: Draft = {
+    ...emptyDraft(decider),
+    events: [...found.events],
+    held: [...found.held],
+    neighbours,
+  }
   return close(decider, draft, { rawLast, rawLastTimeMs, nLast, lateTo, listenedMs })
 }
 

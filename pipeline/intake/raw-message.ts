@@ -50,7 +50,9 @@ export type Delivered = {
  * By position and without cutting it up: the client's own reader makes an object of ten fields a
  * message, and even the tokens would cost as much as the rest of this.
  */
-export function readDelivered(message: Msg): Delivered | undefined {
+export function readDelivered(
+  message: Pick<Msg, 'reply' | 'subject' | 'data'>,
+): Delivered | undefined {
   const { reply = '', subject, data } = message
   let tokens = 1
   for (let at = reply.indexOf('.'); at >= 0; at = reply.indexOf('.', at + 1)) tokens++

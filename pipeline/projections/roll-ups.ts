@@ -3,12 +3,13 @@
  *
  * Every reading makes its hour of its sensor, of its area, and of the whole network, dirty; a dirty hour is
  * computed from raw rows once it is over, and again whenever a late reading makes it dirty again.
- * An entry of the log counts only when the store holds it. KV `system`, key `rollup`, says how far
- * the log was read and which hours were dirty then: after a crash the log is read from there, so an
- * hour may be computed twice and none is forgotten.
+ * A message of the log is read when it is new, and counts only when the store holds it. KV `system`, key
+ * `rollup`, says how far the log counts and which hours were dirty then: after a crash the log is read
+ * from there, so an hour may be computed twice and none is forgotten.
  *
- * What an earlier version stored has no hours and days of sensors: they are made in the pauses between
- * rounds, a day at a time, the newest first (`sensor-rows.ts`).
+ * What an earlier version stored has no hours and days of sensors, or they were made by other rules, as
+ * those of areas were: they are made in the pauses between rounds, a day at a time, the newest first
+ * (`sensor-rows.ts`).
  */
 
 import type { KV } from '@nats-io/kv'
@@ -16,11 +17,14 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
+import { statRules } from '../../store/stat-fields.ts'
 import type { BucketSize } from '../../store/store.ts'
+import type { ReadRows } from '../read-rows.ts'
 import { markSensor, marksOf, type SensorMarks, takeOver, tasksOf } from './sensor-marks.ts'
 import { pastDays, type SensorRowsStore, writeSensors } from './sensor-rows.ts'
-import type { ReadEntries } from './store-writer.ts'
+import { sizeOfTouched, type TouchedHours, touchedBy } from './touched-hours.ts'
 
+type Read = { readonly partition: number; readonly seq: number; readonly touched: TouchedHours }
 type Dirty = Map<string, Set<number>>
 type Pair = readonly [area: string, startMs: number]
 
@@ -33,15 +37,17 @@ export type RollUpRecord = {
   readonly dirtyDays: readonly Pair[]
   /**
    * From there on the hours and days of sensors are written, apart from the dirty ones; 0: all are.
-   * Absent: an earlier version wrote the record, or nobody did yet.
+   * Absent: an earlier version wrote the record, or there is none yet.
    */
   readonly sensorsFromMs?: number
+  /** Those that `sensorsFromMs` is true of: what other rules made is made again. */
+  readonly rules?: number
 }
 
 export type RollUpOptions = {
   readonly store: SensorRowsStore
   readonly kv: KV
-  readonly readEntries: ReadEntries
+  readonly readRows: ReadRows
   /** Resolves when the store holds everything of a partition up to a sequence. */
   readonly stored: (partition: number, seq: number, stop: AbortSignal) => Promise<void>
   readonly nowMs: () => number
@@ -54,8 +60,12 @@ const roundMs = 5_000
 const retryMs = 1_000
 /** Of the time of a round at most this is spent on the past. */
 const pastMs = roundMs / 2
-/** Reading waits for a round when this many hours are dirty. */
+/** No more is marked until a round when this many hours are dirty. */
 const maxDirty = 50_000
+/** Between two looks at what was read, and at the store. */
+const settleMs = 500
+/** Names of sensors and areas, of messages that are not in the store yet: about 5 MB. Then reading waits. */
+const mostWaiting = 100_000
 /** Neighbouring dirty hours are computed by one query, over gaps of at most this. */
 const gapSteps = 6
 const longestSpanSteps = 24 * 31
@@ -144,14 +154,18 @@ export async function runRollUps(options: RollUpOptions): Promise<void> {
 }
 
 async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise<void> {
-  const { store, kv, readEntries, stored, nowMs, pause } = options
+  const { store, kv, readRows, stored, nowMs, pause } = options
   const hours = dirtyOf(record.dirty)
   const days = dirtyOf(record.dirtyDays)
   const sensorHours = marksOf(record.dirty.map(([, start]) => start))
   const sensorDays = marksOf(record.dirtyDays.map(([, start]) => start))
-  let sensorsFromMs = record.sensorsFromMs ?? floorTo(nowMs(), dayMs) + dayMs
+  const madeFromMs = record.rules === statRules ? record.sensorsFromMs : undefined
+  let sensorsFromMs = madeFromMs ?? floorTo(nowMs(), dayMs) + dayMs
   const past = pastDays({ store, nowMs, fromMs: sensorsFromMs })
   let position = record.position
+  /** In the order of the log; none of it counts yet. */
+  const read: Read[] = []
+  let waiting = 0
   let written = JSON.stringify(record)
   const failed = new AbortController()
   const stop = AbortSignal.any([options.stop, failed.signal])
@@ -189,31 +203,49 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
     await computeSensors(overHours, hourMs, 'hour')
     await computeSensors(overDays, dayMs, 'day')
     sensorsFromMs = await past.work(nowMs() + pastMs)
-    const next = JSON.stringify({ position: at, ...left, sensorsFromMs } satisfies RollUpRecord)
+    const made = { sensorsFromMs, rules: statRules }
+    const next = JSON.stringify({ position: at, ...left, ...made } satisfies RollUpRecord)
     if (next === written) return
     await kv.put(systemKeys.rollup, next)
     written = next
   }
 
   const readOn = async (): Promise<void> => {
-    for await (const { partition, seq, rows } of readEntries(position + 1, stop)) {
-      if (rows.length > 0) await stored(partition, seq, stop)
+    for await (const { partition, seq, rows } of readRows(position + 1, stop)) {
+      const touched = touchedBy(rows)
+      read.push({ partition, seq, touched })
+      waiting += sizeOfTouched(touched)
+      while (waiting > mostWaiting && !stop.aborted) await pause(settleMs)
       if (stop.aborted) return
-      let last: Pair | undefined
-      for (const { area, sensor, timeMs } of rows) {
-        const hour = floorTo(timeMs, hourMs)
-        markSensor(sensorHours, sensor, hour)
-        markSensor(sensorDays, sensor, floorTo(timeMs, dayMs))
-        // most rows of a message are of one hour, and many of one area
-        if (last?.[0] === area && last[1] === hour) continue
-        last = [area, hour]
-        for (const name of [area, wholeNetwork]) {
-          mark(hours, name, hour)
-          mark(days, name, floorTo(timeMs, dayMs))
-        }
+    }
+  }
+
+  const settleOn = async (): Promise<void> => {
+    while (!stop.aborted) {
+      for (let next = read.shift(); next !== undefined; next = read.shift()) {
+        const { partition, seq, touched } = next
+        if (touched.size > 0) await stored(partition, seq, stop)
+        if (stop.aborted) return
+        markTouched(touched)
+        waiting -= sizeOfTouched(touched)
+        position = seq
+        while (sizeOf(hours) > maxDirty && !stop.aborted) await pause(settleMs)
       }
-      position = seq
-      while (sizeOf(hours) > maxDirty && !stop.aborted) await pause(roundMs / 10)
+      await pause(settleMs)
+    }
+  }
+
+  const markTouched = (touched: TouchedHours): void => {
+    for (const [hour, { sensors, areas }] of touched) {
+      const day = floorTo(hour, dayMs)
+      for (const sensor of sensors) {
+        markSensor(sensorHours, sensor, hour)
+        markSensor(sensorDays, sensor, day)
+      }
+      for (const name of [...areas, wholeNetwork]) {
+        mark(hours, name, hour)
+        mark(days, name, day)
+      }
     }
   }
 
@@ -225,9 +257,9 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
   }
 
   try {
-    await Promise.all([readOn(), roundsOn()])
+    await Promise.all([readOn(), settleOn(), roundsOn()])
   } finally {
-    // one of the two failed: the other must not go on with a state that is given up
+    // one of them failed: the others must not go on with a state that is given up
     failed.abort()
   }
 }

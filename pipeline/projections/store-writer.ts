@@ -8,27 +8,20 @@
  * crash is the same path: every partition starts at its stored position, and rows that were
  * written already are written again, which is idempotent.
  */
+import { partitionOfSeq } from '../../core/air/reading.ts'
+import { countOf, type PackedReadings } from '../../store/packed-readings.ts'
 import {
   type RefusedRow,
   type Store,
   StoreMisconfigured,
-  type StoreRow,
   StoreUnavailable,
 } from '../../store/store.ts'
-
-export type StoreEntry = {
-  readonly partition: number
-  /** Sequence in READINGS. */
-  readonly seq: number
-  readonly rows: readonly StoreRow[]
-}
-
-/** Reads the log from a sequence on; the iteration ends when `stop` is aborted. */
-export type ReadEntries = (fromSeq: number, stop: AbortSignal) => AsyncIterable<StoreEntry>
+import type { ReadRows } from '../read-rows.ts'
+import type { LogRows } from '../rows-at-hand.ts'
 
 export type StoreWriterOptions = {
-  readonly store: Pick<Store, 'writeBatch'>
-  readonly readEntries: ReadEntries
+  readonly store: Pick<Store, 'writePacked'>
+  readonly readRows: ReadRows
   /** Rows the engine will never take: listed, alarmed, remembered; resolves when that is durable. */
   readonly onRefused: (partition: number, refused: readonly RefusedRow[]) => Promise<void>
   readonly onFailure: (error: unknown) => void
@@ -44,7 +37,7 @@ export type StoreWriter = {
   /** Takes a partition over: rows after `position` and up to `lastSeq` are read from the log. */
   readonly assign: (partition: number, position: number, lastSeq: number) => void
   /** A message just committed. Never waits. */
-  readonly offer: (entry: StoreEntry) => void
+  readonly offer: (entry: LogRows) => void
   /** Everything of the partition up to this READINGS sequence is in the store. */
   readonly position: (partition: number) => number
   /** Resolves when the position has reached `seq`; never, if the partition is released. */
@@ -56,7 +49,7 @@ export type StoreWriter = {
   readonly drain: () => Promise<void>
 }
 
-type Pending = { readonly entry: StoreEntry; isDone: boolean }
+type Pending = { readonly entry: LogRows; isDone: boolean }
 
 type Partition = {
   readonly pending: Pending[]
@@ -74,7 +67,7 @@ const longestRetryMs = 5_000
 
 export function startStoreWriter({
   store,
-  readEntries,
+  readRows,
   onRefused,
   onFailure,
   onWritten,
@@ -108,14 +101,14 @@ export function startStoreWriter({
     }
   }
 
-  const take = (state: Partition, entry: StoreEntry): void => {
+  const take = (state: Partition, entry: LogRows): void => {
     if (entry.seq <= state.taken) return
     state.taken = entry.seq
-    const pending: Pending = { entry, isDone: entry.rows.length === 0 }
+    const pending: Pending = { entry, isDone: sizeOf(entry) === 0 }
     if (!pending.isDone || state.pending.length > 0) state.pending.push(pending)
     if (pending.isDone) return advance(state)
     queue.push(pending)
-    waiting += entry.rows.length
+    waiting += sizeOf(entry)
     wakeLanes()
   }
 
@@ -137,8 +130,8 @@ export function startStoreWriter({
     let rows = 0
     let count = 0
     for (const { entry } of queue) {
-      if (count > 0 && rows + entry.rows.length > batchRows) break
-      rows += entry.rows.length
+      if (count > 0 && rows + sizeOf(entry) > batchRows) break
+      rows += sizeOf(entry)
       count++
     }
     return queue.splice(0, count)
@@ -146,17 +139,15 @@ export function startStoreWriter({
 
   const writeNext = async (): Promise<void> => {
     const batch = cut()
-    const rows = batch.flatMap(({ entry }) => entry.rows)
-    if (rows.length === 0) return
-    const refused = await writeUntilTaken(rows)
+    if (batch.length === 0) return
+    const refused = await writeUntilTaken(batch.map(({ entry }) => entry.rows))
     if (refused === undefined) return
-    await Promise.all(
-      [...Map.groupBy(refused, ({ row }) => partitionOfRow(batch, row))].map(([partition, of]) =>
-        onRefused(partition, of),
-      ),
-    )
-    waiting -= rows.length
-    onWritten(rows.length - refused.length)
+    const all = [...batch.flatMap(({ entry }) => entry.faulty), ...refused]
+    const byPartition = Map.groupBy(all, ({ row }) => partitionOfSeq(row.seq))
+    await Promise.all([...byPartition].map(([partition, of]) => onRefused(partition, of)))
+    const rows = batch.reduce((sum, { entry }) => sum + sizeOf(entry), 0)
+    waiting -= rows
+    onWritten(rows - all.length)
     for (const pending of batch) pending.isDone = true
     for (const { entry } of batch) {
       const state = partitions.get(entry.partition)
@@ -167,7 +158,7 @@ export function startStoreWriter({
 
   /** The engine takes the batch, now or when it is back. undefined: stopped before. */
   const writeUntilTaken = async (
-    rows: readonly StoreRow[],
+    batches: readonly PackedReadings[],
   ): Promise<readonly RefusedRow[] | undefined> => {
     for (
       let retryMs = firstRetryMs;
@@ -175,7 +166,7 @@ export function startStoreWriter({
       retryMs = Math.min(longestRetryMs, retryMs * 2)
     ) {
       try {
-        const refused = await store.writeBatch(rows)
+        const refused = await store.writePacked(batches)
         isFailing = false
         return refused
       } catch (error) {
@@ -211,7 +202,7 @@ export function startStoreWriter({
     reading = new AbortController()
     const { signal } = reading
     const fromSeq = Math.min(...behind().map(({ taken }) => taken)) + 1
-    for await (const entry of readEntries(fromSeq, AbortSignal.any([stop, signal]))) {
+    for await (const entry of readRows(fromSeq, AbortSignal.any([stop, signal]))) {
       if (signal.aborted) break
       const state = partitions.get(entry.partition)
       if (state?.isBehind === true) {
@@ -252,7 +243,7 @@ export function startStoreWriter({
       if (state === undefined) return
       state.offered = entry.seq
       if (state.isBehind) return
-      if (waiting + entry.rows.length > maxRows && waiting > 0) {
+      if (waiting + sizeOf(entry) > maxRows && waiting > 0) {
         state.isBehind = true
         readAgain()
         return
@@ -279,7 +270,4 @@ export function startStoreWriter({
   }
 }
 
-function partitionOfRow(batch: readonly Pending[], row: StoreRow): number {
-  const pending = batch.find(({ entry }) => entry.rows.includes(row))
-  return pending?.entry.partition ?? 0
-}
+const sizeOf = ({ rows, faulty }: LogRows): number => countOf(rows) + faulty.length

@@ -119,11 +119,16 @@ function isWhole(text: string): boolean {
   }
 }
 
-async function writeState(url: string, folder: string): Promise<void> {
+/** The chain as it is now, as a start on `<data folder>/chain/state.json` reads it. */
+export async function chainState(url: string): Promise<Uint8Array> {
   const dump = await ask(url, 'anvil_dumpState')
   if (typeof dump !== 'string') throw new TypeError('anvil returned no state')
+  return gunzipSync(Buffer.from(dump.slice(2), 'hex'))
+}
+
+async function writeState(url: string, folder: string): Promise<void> {
   const aside = join(folder, `${stateFile}.new`)
-  const bytes = gunzipSync(Buffer.from(dump.slice(2), 'hex'))
+  const bytes = await chainState(url)
   try {
     writeFileSync(aside, bytes, { mode: 0o600, flush: true })
     if (readText(join(folder, stateFile)) !== undefined)

@@ -36,11 +36,10 @@ type FindOptions = {
 
 /** @throws MustAct that says what to install, at once if there is no way to fetch one */
 export async function findNatsServer({ env, note }: FindOptions): Promise<NatsServerEngine> {
-  const installed = onPath('nats-server', env)
-  if (installed && (await isRecent(installed, env))) return { kind: 'program', file: installed }
-  const folder = join(cacheFolder(env), `nats-server-${version}`)
+  const installed = await installedNatsServer(env)
+  if (installed !== undefined) return { kind: 'program', file: installed }
+  const folder = fetchedTo(env)
   const cached = join(folder, programFile('nats-server'))
-  if (isProgram(cached)) return { kind: 'program', file: cached }
 
   const failures: string[] = []
   for (const { name, fetch } of waysToFetch(env)) {
@@ -59,6 +58,16 @@ export async function findNatsServer({ env, note }: FindOptions): Promise<NatsSe
   if (docker && (await hasDockerEngine(docker, env)))
     return { kind: 'docker', docker, image: `nats:${version}` }
   throw new MustAct(adviceAfter(failures))
+}
+
+const fetchedTo = (env: Environment): string => join(cacheFolder(env), `nats-server-${version}`)
+
+/** On PATH, or fetched before; undefined: it has to be fetched. */
+export async function installedNatsServer(env: Environment): Promise<string | undefined> {
+  const installed = onPath('nats-server', env)
+  if (installed && (await isRecent(installed, env))) return installed
+  const cached = join(fetchedTo(env), programFile('nats-server'))
+  return isProgram(cached) ? cached : undefined
 }
 
 type WayToFetch = {

@@ -41,17 +41,21 @@ export const usersFileOf = ({ issuerSeed, passwords }: NatsAccess): UsersFile =>
 
 /** Reads the file, or makes it. @throws MustAct if it is not one of ours */
 export function openNatsAccess(file: string): NatsAccess {
-  const stored = readAccess(file)
-  if (stored !== undefined) return stored
+  const stored = readNatsAccess(file)
+  if (stored !== undefined) return withNewUsers(stored, file)
   const fresh = newNatsAccess()
   writePrivateFile(file, `${JSON.stringify(fresh, null, 2)}\n`)
   return fresh
 }
 
-function readAccess(file: string): NatsAccess | undefined {
+/**
+ * Changes nothing; a file of an earlier version may lack the password of a process that came later.
+ * @throws MustAct if it is not one of ours
+ */
+export function readNatsAccess(file: string): NatsAccess | undefined {
   try {
     const stored = asVersion1('access', JSON.parse(readFileSync(file, 'utf8')))
-    if (isAccess(stored)) return withNewUsers(stored, file)
+    if (isAccess(stored)) return stored
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     if (!(error instanceof SyntaxError)) throw error

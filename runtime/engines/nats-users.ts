@@ -61,6 +61,7 @@ const services = [
   'att.*',
   'mail.*',
   'audit.*',
+  'requests.*',
 ]
 /** A request to one of these has several replies. */
 const manyReplies = ['$JS.API.CONSUMER.MSG.NEXT.>', '$JS.API.DIRECT.GET.>']
@@ -180,7 +181,7 @@ ${airAccountConf(login('operator')(''))}${processes.join('')}\
   ${systemAccount} {
     users [
       ${login('system')(`, permissions {
-        publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.*.KICK"]
+        publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.PING.JSZ", "$SYS.REQ.SERVER.*.KICK"]
         subscribe: ["${inboxPrefixOf('system')}.>", "$SYS.ACCOUNT.*.DISCONNECT"]
       }`)}
     ]

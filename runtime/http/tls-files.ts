@@ -17,13 +17,21 @@ const settleMs = 1_000
  * AIRPROOF_TLS_CERT_FILE and AIRPROOF_TLS_KEY_FILE; undefined if neither is set.
  * @throws WrongUsage if only one of them is
  */
-export function openTlsFiles(source: SettingsSource): TlsFiles | undefined {
+export function readTlsFiles(source: SettingsSource): TlsFiles['files'] | undefined {
   const settings = readSettings(source)
   const certFile = settings.text('AIRPROOF_TLS_CERT_FILE')
   const keyFile = settings.text('AIRPROOF_TLS_KEY_FILE')
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined)
     throw new WrongUsage('AIRPROOF_TLS_CERT_FILE and AIRPROOF_TLS_KEY_FILE are needed together')
+  return { certFile, keyFile }
+}
+
+/** The same, watched until it is disposed. @throws WrongUsage */
+export function openTlsFiles(source: SettingsSource): TlsFiles | undefined {
+  const files = readTlsFiles(source)
+  if (files === undefined) return undefined
+  const { certFile, keyFile } = files
   const listeners: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   const changed = (): void => {
@@ -35,7 +43,7 @@ export function openTlsFiles(source: SettingsSource): TlsFiles | undefined {
   for (const file of [certFile, keyFile])
     watchFile(file, { interval: lookEveryMs, persistent: false }, changed)
   return {
-    files: { certFile, keyFile },
+    files,
     onChange: (listener) => void listeners.push(listener),
     [Symbol.dispose]: () => {
       clearTimeout(timer)

@@ -55,7 +55,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).toSorted()
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return []
     throw error
   }
 }

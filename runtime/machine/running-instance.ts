@@ -31,6 +31,8 @@ export type RunningInstance = {
   readonly key: string
   readonly account: { readonly email: string; readonly password: string }
   readonly pids: Readonly<Record<string, number>>
+  /** The URL of each process's admin port. */
+  readonly admin?: Readonly<Record<string, string>>
   /** Processes that keep exiting, and why, while the rest continues without them. */
   readonly degraded?: Readonly<Record<string, string>>
 }
@@ -45,7 +47,8 @@ export function readRunningInstance(dataFolder: string): RunningInstance | undef
   } catch (error) {
     // an incomplete file is impossible, as it is written aside and renamed: if it is not JSON,
     // it is not ours
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    const isAbsent = ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')
+    if (isAbsent || error instanceof SyntaxError) return undefined
     throw error
   }
 }

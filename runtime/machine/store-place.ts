@@ -31,6 +31,10 @@ export const placeInWords = (place: StorePlace): string =>
     ? `the SQLite file ${place.file}`
     : `the InfluxDB bucket ${place.bucket} of ${place.org} at ${place.url}`
 
+/** What copies one store into another of another kind, for people. */
+export const copyCommand = (from: StorePlace['kind'], to: StorePlace['kind']): string =>
+  `airproof store copy --from ${from} --to ${to}`
+
 type Fields = { readonly all: readonly string[]; readonly everywhere: readonly string[] }
 
 /** Every field of a place, and those that are equal on any machine: paths and hosts may differ. */

@@ -143,11 +143,12 @@ export function openLeases(options: LeaseOptions): Leases {
         const share = Math.ceil(shared.length / (await liveHolders()))
         const ours = heldAmong(shared)
         await Promise.all(ours.slice(share).map(release))
+        // before the shares: what they bring keeps the connection busy
+        for (const name of single) if (!revisions.has(name)) await tryTake(name)
         for (const name of shared) {
           if (heldAmong(shared).length >= share) break
           if (!revisions.has(name)) await tryTake(name)
         }
-        for (const name of single) if (!revisions.has(name)) await tryTake(name)
       } catch (error) {
         onFailure(error)
       }

@@ -37,7 +37,16 @@ export type StoredLogMessage = {
 }
 
 /** undefined: foreign, and reported. Rejects if the server does not respond. @throws NewerFormat */
-export type LogReader = (stored: StoredLogMessage) => Promise<LogMessage | undefined>
+export type LogReader<T = LogMessage> = (stored: StoredLogMessage) => Promise<T | undefined>
+
+/** What a reader keeps of each message. */
+export type Digest<T> = {
+  /** What is known of a message with this header, at this sequence, because this process has committed or read it. */
+  readonly known: (header: LogHeader, seq: number) => T | undefined
+  readonly of: (message: LogMessage, seq: number) => T
+}
+
+const wholeMessage: Digest<LogMessage> = { known: () => undefined, of: (message) => message }
 
 /** The numbers in a message's headers, unchecked: `headerFault` judges them. */
 export function readHeader(subject: string, headers: MsgHdrs | undefined): LogHeader {
@@ -87,7 +96,12 @@ function continues(
 }
 
 /** Use one per pass over the log: it remembers where each partition's log ends. */
-export function logReader(nc: NatsConnection): LogReader {
+export function logReader(nc: NatsConnection): LogReader
+export function logReader<T>(nc: NatsConnection, digest: Digest<T>): LogReader<T>
+export function logReader(
+  nc: NatsConnection,
+  digest: Digest<unknown> = wholeMessage,
+): LogReader<unknown> {
   const ends = new Map<number, { readonly seq: number; readonly n: number }>()
 
   /** The number of readings up to the message at `former`, or why it is unknown. */
@@ -153,12 +167,17 @@ export function logReader(nc: NatsConnection): LogReader {
     const header = readHeader(stored.subject, stored.headers)
     let why = headerFault(header, stored.headers)
     if (why === undefined) {
+      const known = digest.known(header, stored.seq)
+      if (known !== undefined) {
+        ends.set(header.partition, { seq: stored.seq, n: header.nLast })
+        return known
+      }
       try {
         const message = decodeReadings(header, stored.data)
         why = await faultOf(stored, message)
         if (why === undefined) {
           ends.set(header.partition, { seq: stored.seq, n: message.nLast })
-          return message
+          return digest.of(message, stored.seq)
         }
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error

@@ -26,7 +26,13 @@ export async function seedStates(nc: NatsConnection, rolledUpTo: number): Promis
   const { state: stream } = await manager.streams.info(readingsStream)
   return {
     states: seeds.map(({ state }) => state),
-    fromSeq: Math.max(1, Math.min(rolledUpTo, ...seeds.map(({ storedTo }) => storedTo)) + 1),
+    // a partition that never had a message counts as stored up to 0, and does not keep the log from
+    // being trimmed: what begins before the log's first message would claim messages that it has not
+    fromSeq: Math.max(
+      1,
+      stream.first_seq,
+      Math.min(rolledUpTo, ...seeds.map(({ storedTo }) => storedTo)) + 1,
+    ),
     lastSeq: stream.last_seq,
   }
 }

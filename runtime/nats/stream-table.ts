@@ -27,6 +27,7 @@ import {
   readingsStream,
   readingsSubject,
   rejectedStream,
+  requestsStream,
   stateStream,
   topicsStream,
 } from '../../schemas/subjects.ts'
@@ -106,7 +107,7 @@ export function streamTable({
  * sure): from it a process sees whether an older version made the streams, which it must then
  * update, or a later one, whose streams it leaves alone.
  */
-export const tableNumber = 2
+export const tableNumber = 3
 
 /** A hash of the table without its settings. */
 export const tableHash = (): string =>
@@ -170,7 +171,8 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       allow_direct: true,
     },
     {
-      // proofs are made from it without end: what was written is neither replaced nor deleted
+      // proofs are made from it: what was written is not replaced, and whole batches are deleted only when
+      // the archive has them. Streams of 0.1 deny that, which the server does not let be changed.
       name: blobsStream,
       subjects: ['air.blob.>'],
       ...withoutIds,
@@ -178,7 +180,6 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       discard: DiscardPolicy.New,
       discard_new_per_subject: true,
       deny_delete: true,
-      deny_purge: true,
       allow_direct: true,
     },
     {
@@ -210,6 +211,20 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       ...withoutIds,
       max_age: toNanos(90 * dayMs),
       max_msgs_per_subject: 1_000,
+      allow_direct: true,
+    },
+    {
+      // a message has what one process answered an account within a second, 50 requests at most; the
+      // bytes are a bound for all accounts together
+      name: requestsStream,
+      subjects: ['requests.*'],
+      ...withoutIds,
+      max_age: toNanos(7 * dayMs),
+      max_msgs_per_subject: 100,
+      max_bytes: 256 * mebibyte,
+      max_msg_size: 64 * kibibyte,
+      // a log for people: losing its last second in a crash is no loss
+      ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
       allow_direct: true,
     },
     {

@@ -7,9 +7,9 @@ import { readRunningInstance } from '../machine/running-instance.ts'
 import { type StoreSettings, sqliteFileIn } from '../machine/store-place.ts'
 import type { NatsLogin } from '../nats/nats-trouble.ts'
 import { type Environment, readSettings, type SettingsSource } from '../settings.ts'
+import type { settingsTable } from '../settings-table.ts'
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
+export type LogLevel = (typeof settingsTable)['AIRPROOF_LOG']['choices'][number]
 
 /** The configuration of every process and command, read once. */
 export type SharedConfig = {
@@ -36,9 +36,6 @@ export type SharedConfig = {
   readonly logLevel: LogLevel
 }
 
-/** By default, readings from before 2015 count as those of a broken clock. */
-const defaultEarliestMs = Date.UTC(2015, 0, 1)
-
 /** The variables of `.env` in the working folder, overridden by the process's environment. */
 export function environment(envFile = '.env'): Environment {
   return { ...readEnvFile(envFile), ...process.env }
@@ -47,23 +44,26 @@ export function environment(envFile = '.env'): Environment {
 /** @throws WrongUsage that names the variable */
 export function readSharedConfig(source: SettingsSource): SharedConfig {
   const settings = readSettings(source)
-  const dataFolder = resolve(settings.text('AIRPROOF_DATA', { default: '.airproof' }))
+  const dataFolder = dataFolderOf(source)
   return Object.freeze({
     dataFolder,
     ...readNatsSettings(source, dataFolder),
     natsCreds: settings.text('NATS_CREDS'),
-    replicas: settings.int('AIRPROOF_REPLICAS', { default: 1, min: 1, max: 5 }),
+    replicas: settings.int('AIRPROOF_REPLICAS'),
     store: readStoreSettings(source, dataFolder),
     storeChanged: settings.yes('AIRPROOF_STORE_CHANGED'),
     idPrefix: readIdPrefix(source),
-    earliestMs: settings.timeMs('AIRPROOF_EARLIEST', { default: defaultEarliestMs }),
+    earliestMs: settings.timeMs('AIRPROOF_EARLIEST'),
     admin: {
-      host: settings.text('AIRPROOF_ADMIN_HOST', { default: '127.0.0.1' }),
-      port: settings.port('AIRPROOF_ADMIN_PORT', { default: 0 }),
+      host: settings.text('AIRPROOF_ADMIN_HOST'),
+      port: settings.port('AIRPROOF_ADMIN_PORT') ?? 0,
     },
-    logLevel: settings.choice('AIRPROOF_LOG', logLevels, 'info'),
+    logLevel: settings.choice('AIRPROOF_LOG'),
   })
 }
+
+export const dataFolderOf = (source: SettingsSource): string =>
+  resolve(readSettings(source).text('AIRPROOF_DATA'))
 
 /** The settings, or else the instance that runs on the folder, with its operator's login. */
 function readNatsSettings(
@@ -71,7 +71,7 @@ function readNatsSettings(
   dataFolder: string,
 ): Pick<SharedConfig, 'natsUrl' | 'natsLogin' | 'natsPinFile'> {
   const settings = readSettings(source)
-  const natsUrl = settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:'])
+  const natsUrl = settings.url('NATS_URL')
   const natsLogin = readLogin(source, 'NATS')
   const natsPinFile = settings.text('NATS_PIN_FILE')
   if (natsUrl !== undefined) return { natsUrl, natsLogin, natsPinFile }
@@ -84,7 +84,10 @@ function readNatsSettings(
 }
 
 /** `<prefix>_USER` and `<prefix>_PASSWORD` or `<prefix>_PASSWORD_FILE`. @throws WrongUsage if only one is set */
-export function readLogin(source: SettingsSource, prefix: string): NatsLogin | undefined {
+export function readLogin(
+  source: SettingsSource,
+  prefix: 'NATS' | 'NATS_CALLOUT' | 'NATS_SYSTEM',
+): NatsLogin | undefined {
   const settings = readSettings(source)
   const user = settings.text(`${prefix}_USER`)
   const password = settings.secret(`${prefix}_PASSWORD`)
@@ -97,20 +100,20 @@ export function readLogin(source: SettingsSource, prefix: string): NatsLogin | u
   )
 }
 
-function readStoreSettings(source: SettingsSource, dataFolder: string): StoreSettings {
+export function readStoreSettings(source: SettingsSource, dataFolder: string): StoreSettings {
   const settings = readSettings(source)
-  const url = settings.url('INFLUX_URL', ['http:', 'https:'])
+  const url = settings.url('INFLUX_URL')
   if (url === undefined) return { kind: 'sqlite', file: sqliteFileIn(dataFolder) }
   const token = settings.secret('INFLUX_TOKEN')
   if (token === undefined)
     throw new WrongUsage('INFLUX_URL is set, so INFLUX_TOKEN or INFLUX_TOKEN_FILE is needed too')
-  const org = settings.text('INFLUX_ORG', { default: 'airproof' })
-  const bucket = settings.text('INFLUX_BUCKET', { default: 'air' })
+  const org = settings.text('INFLUX_ORG')
+  const bucket = settings.text('INFLUX_BUCKET')
   return { kind: 'influx', url, token, org, bucket }
 }
 
 function readIdPrefix(source: SettingsSource): string {
-  const prefix = readSettings(source).text('AIRPROOF_ID_PREFIX', { default: defaultIdPrefix })
+  const prefix = readSettings(source).text('AIRPROOF_ID_PREFIX')
   if (!/^[A-Z0-9]{2,8}(-[A-Z0-9]{2,8}){0,2}$/.test(prefix))
     throw new WrongUsage(
       `AIRPROOF_ID_PREFIX (--id-prefix) must be capitals like ${defaultIdPrefix}, and is "${prefix}"`,

@@ -11,6 +11,7 @@ import { buckets, readingsStream, readingsSubject } from '../../schemas/subjects
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { MustAct } from '../exit.ts'
 import {
+  copyCommand,
   isPlace,
   isSameStore,
   placeInWords,
@@ -58,13 +59,17 @@ export async function claimStore(
   const isLost = former !== undefined && (await hasHistory(nc))
   if (isLost && !options.storeChanged)
     throw new MustAct(
-      `readings were kept in ${former} until now, but the settings name ${placeInWords(place)}, where their history would be out of reach: start with INFLUX_URL and AIRPROOF_DATA as they were, or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
+      `readings were kept in ${former} until now, but the settings name ${placeInWords(place)}, where their history would be out of reach: ${copyFirst(recorded?.kind ?? 'sqlite', place.kind)}start with INFLUX_URL and AIRPROOF_DATA as they were; or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
     )
   const text = JSON.stringify(place)
   if (text !== JSON.stringify(recorded))
     await (await new Kvm(nc).open(buckets.system)).put(systemKeys.store, text)
   return isLost ? former : undefined
 }
+
+/** Words before another way out; none where nothing can be copied. */
+export const copyFirst = (from: StorePlace['kind'], to: StorePlace['kind']): string =>
+  from === to ? '' : `run \`${copyCommand(from, to)}\`, then start again; or `
 
 /** For people, the store that `place` would replace; undefined: none, or the same one. */
 function leftBehind(

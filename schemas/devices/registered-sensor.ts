@@ -166,6 +166,27 @@ function timeOf(text: string): number {
   return 'timeMs' in verdict ? verdict.timeMs : 0
 }
 
+/**
+ * The sites that have begun, with their ends: where a sensor will be is not published before. Without
+ * addresses: at a former one there may live a person who has no sensor any more.
+ */
+export function begunSites({ sites }: RegisteredSensor, nowMs: number) {
+  const begun = sites.filter(({ fromMs }, at) => at === 0 || fromMs <= nowMs)
+  return begun.map(({ fromMs, area, lat, lon }, at) => ({
+    fromMs,
+    untilMs: begun[at + 1]?.fromMs,
+    area,
+    lat,
+    lon,
+  }))
+}
+
+/** Make and model, as far as they are known: what a correction was fitted to. */
+export function kindOf(sensor: RegisteredSensor | undefined): string | undefined {
+  const known = [sensor?.about?.make, sensor?.about?.model].filter((text) => text !== undefined)
+  return known.length === 0 ? undefined : known.join(' ')
+}
+
 /** Where the sensor stood at a time: before its first site began, at the first. */
 export function siteAt(sensor: RegisteredSensor, timeMs: number): RegisteredSite {
   const { sites } = sensor
@@ -174,4 +195,10 @@ export function siteAt(sensor: RegisteredSensor, timeMs: number): RegisteredSite
     if (site !== undefined && site.fromMs <= timeMs) return site
   }
   return sites[0]
+}
+
+/** Since when it is where it was at a time; −Infinity: at its first site. */
+export function sinceAt(sensor: RegisteredSensor, timeMs: number): number {
+  const { fromMs } = siteAt(sensor, timeMs)
+  return fromMs === sensor.sites[0].fromMs ? -Infinity : fromMs
 }

@@ -10,7 +10,13 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { qualityLevels } from '../../core/air/quality-level.ts'
 import { nOfSeq, seqOf } from '../../core/air/reading.ts'
-import type { Deferred, LogEvent, LogMessage, Refused } from '../../core/state/log-message.ts'
+import type {
+  Deferred,
+  LogEvent,
+  LogMessage,
+  NeighbourVerdict,
+  Refused,
+} from '../../core/state/log-message.ts'
 import { type RulesVersion, rulesNow } from '../../core/state/quality-rules.ts'
 import { checkOf } from '../check.ts'
 import type { FormatLevel } from '../format-level.ts'
@@ -144,6 +150,15 @@ export const readingsSchemaV3 = schemaOf(3, rowsV2.items, {
     minimum: 1,
     description: 'of quality, by which it was decided; absent: none',
   },
+  neighbours: {
+    type: 'array',
+    items: row([
+      text,
+      { ...integer, description: 'endMs of the two hours' },
+      { ...integer, description: 'readingsTo: decided from READINGS up to this sequence' },
+      { type: 'array', items: text, description: 'unlike these; empty: not unlike' },
+    ]),
+  },
 })
 
 type Rest = FromSchema<{
@@ -159,11 +174,18 @@ type Body<Version extends number, Row extends readonly unknown[]> = Rest & {
   readonly deferred: readonly (readonly [rawSeq: number, item: number, ...Row])[]
 }
 
+type NeighbourRow = readonly [
+  sensor: string,
+  endMs: number,
+  readingsTo: number,
+  among: readonly string[],
+]
 type Version3 = {
   readonly signed?: readonly SignedRow[]
   readonly signedDeferred?: readonly SignedRow[]
   readonly mark?: true
   readonly rules?: number
+  readonly neighbours?: readonly NeighbourRow[]
 }
 
 /** From the headers of the message: a body without them is not a message. */
@@ -206,7 +228,8 @@ export function encodeReadings(message: LogMessage, level: FormatLevel): Uint8Ar
 }
 
 /** What no message has costs it nothing. */
-function version3Of({ readings, deferred, isMark, rules }: LogMessage): Version3 {
+function version3Of(message: LogMessage): Version3 {
+  const { readings, deferred, isMark, rules, neighbours = [] } = message
   const signed = signedRows(readings)
   const signedDeferred = signedRows(deferred)
   return {
@@ -214,8 +237,23 @@ function version3Of({ readings, deferred, isMark, rules }: LogMessage): Version3
     ...(signedDeferred.length > 0 ? { signedDeferred } : {}),
     ...(isMark === true ? { mark: true } : {}),
     ...(rules === undefined ? {} : { rules }),
+    ...(neighbours.length > 0 ? { neighbours: neighbours.map(rowOfVerdict) } : {}),
   }
 }
+
+const rowOfVerdict = (verdict: NeighbourVerdict): NeighbourRow => [
+  verdict.sensor,
+  verdict.endMs,
+  verdict.readingsTo,
+  verdict.among,
+]
+
+const verdictOf = ([sensor, endMs, readingsTo, among]: NeighbourRow): NeighbourVerdict => ({
+  sensor: idOf(sensor),
+  endMs,
+  readingsTo,
+  among: among.map(idOf),
+})
 
 const isV1 = checkOf<Body<1, RowV1>>(readingsSchemaV1)
 const isV2 = checkOf<Body<2, RowV2>>(readingsMessageSchema)
@@ -238,7 +276,10 @@ function parseBody(bytes: Uint8Array, partition: number) {
   )
 }
 
-type Read = Pick<LogMessage, 'readings' | 'deferred' | 'leafVersion' | 'isMark' | 'rules'>
+type Read = Pick<
+  LogMessage,
+  'readings' | 'deferred' | 'leafVersion' | 'isMark' | 'rules' | 'neighbours'
+>
 
 const rowsOf = <Row extends readonly unknown[]>(
   { readings, deferred }: Pick<Body<number, Row>, 'readings' | 'deferred'>,
@@ -261,11 +302,13 @@ function readV3(body: Body<3, RowV2> & Version3, partition: number) {
     leafVersion: 2,
     ...(body.mark === true ? { isMark: true } : {}),
     ...(body.rules === undefined ? {} : { rules: knownRules(body.rules) }),
+    ...(body.neighbours === undefined ? {} : { neighbours: body.neighbours.map(verdictOf) }),
   }
-  const { events, held, refused, duplicates } = body
-  if (body.mark === true && [readings, deferred, events, held, refused, duplicates].some(hasAny))
+  const { events, held, refused, duplicates, neighbours = [] } = body
+  const lists = [readings, deferred, events, held, refused, duplicates, neighbours]
+  if (body.mark === true && lists.some(hasAny))
     throw new SyntaxError('it is not a READINGS message: a mark holds nothing')
-  const { rules: _, ...rest } = body
+  const { rules: _, neighbours: __, ...rest } = body
   return { ...rest, ...read }
 }
 
@@ -308,5 +351,6 @@ export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage
     ...(body.leafVersion === undefined ? {} : { leafVersion: body.leafVersion }),
     ...(body.isMark === undefined ? {} : { isMark: body.isMark }),
     ...(body.rules === undefined ? {} : { rules: body.rules }),
+    ...(body.neighbours === undefined ? {} : { neighbours: body.neighbours }),
   }
 }

@@ -14,6 +14,11 @@ export const accountSchema = {
     organization: { type: 'string', maxLength: 200 },
     tier: { enum: ['free', 'premium'] },
     role: { enum: ['user', 'operator'] },
+    language: {
+      type: 'string',
+      maxLength: 35,
+      description: 'of the emails to it; English if it is absent or not known',
+    },
     created_at: { type: 'string' },
     confirmed_at: {
       type: 'string',
@@ -37,7 +42,11 @@ export const keySchema = {
     name: { type: 'string', maxLength: 100 },
     hint: { type: 'string', description: 'the first characters of the key' },
     created_at: { type: 'string' },
-    expires_at: { type: 'string', description: 'exactly 90 days after created_at' },
+    expires_at: {
+      type: 'string',
+      description:
+        'when it stops: 90 days after created_at, or sooner if its owner chose so or rolled it',
+    },
     revoked_at: { type: 'string' },
     reminded_days: {
       type: 'integer',

@@ -32,7 +32,14 @@ export const mailSchema = {
     to: {
       description: 'an account, whose address is looked up when the mail is sent, or an address',
       type: 'object',
-      properties: { account: { type: 'string' }, email: { type: 'string' } },
+      properties: {
+        account: { type: 'string' },
+        email: { type: 'string' },
+        language: {
+          type: 'string',
+          description: 'of the page on which it was asked for; else that of the account',
+        },
+      },
     },
     data: {
       description: 'the facts of the mail: names, numbers, times as ISO 8601, links',

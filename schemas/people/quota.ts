@@ -3,7 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { type Count, noCount } from '../../core/access/quota.ts'
 import { asVersion1 } from '../formats.ts'
 
-/** Bucket `quota`, key = `<UTC day>.<account id>`; deleted after 40 days. */
+/** Bucket `quota`, key = `<UTC day>.<account id>`, and `.<key id>` for one key; deleted after 40 days. */
 export const quotaSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'airproof/quota',
@@ -21,6 +21,13 @@ export const quotaSchema = {
 type StoredCount = FromSchema<typeof quotaSchema>
 
 export const quotaKey = (day: string, account: string): string => `${day}.${account}`
+
+/** Requests of one key of the account, in the same form; written some seconds later. */
+export const keyQuotaKey = (day: string, account: string, key: string): string =>
+  `${quotaKey(day, account)}.${key}`
+
+/** In place of the key where an account used very many on one day. */
+export const otherKeys = 'other'
 
 export const encodeCount = ({ used, minute, inMinute }: Count): string =>
   JSON.stringify({ used, minute, in_minute: inMinute } satisfies StoredCount)

@@ -1,5 +1,6 @@
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { RawRows } from '../raw-rows.ts'
 import type { StatCollector } from '../stat-collector.ts'
 import { stepsPerUnit } from '../stat-fields.ts'
 import type { Span } from '../step-spans.ts'
@@ -13,7 +14,7 @@ export type Rows = { readonly area: string } | { readonly sensor: SensorId }
 /** What takes the values of the fields. */
 export type Into = {
   readonly collector: StatCollector
-  readonly fields: readonly StatField[]
+  readonly rows: RawRows<SensorId>
   readonly bucketOf: (timeMs: number) => number
 }
 
@@ -34,16 +35,22 @@ export async function collectRows(
   const rows = Number(counted[0]?.[0]?.values[0]?.[1] ?? 0)
   const spans = rows === 0 ? [] : sliced(fromMs, toMs, Math.ceil(rows / rowsARequest))
   await inParallel(requestsAtOnce, spans, async (span) => {
-    const [series = []] = await query(`${selectValues(into.fields)} ${filter}`, within(span))
+    const [series = []] = await query(`${selectValues(into.rows)} ${filter}`, within(span))
     for (const row of series.flatMap((one) => one.values)) addRow(into, row)
   })
 }
 
-/** @param row time, seq, then the fields */
-export function addRow({ collector, fields, bucketOf }: Into, row: readonly InfluxCell[]): void {
-  const [timeMs, seq, ...values] = row
+/** @param row time, seq, flags, the sensor if it is needed, then what is selected */
+export function addRow({ collector, rows, bucketOf }: Into, row: readonly InfluxCell[]): void {
+  const [timeMs, seq, flags] = row
   if (typeof timeMs !== 'number' || typeof seq !== 'number') return
-  collector.add(bucketOf(timeMs), (at) => inSteps(fields[at]!, values[at]))
+  const { selected, needsSensor, add } = rows
+  const first = needsSensor ? 4 : 3
+  const valueAt = (at: number): unknown => inSteps(selected[at]!, row[first + at])
+  // only canonical ids are ever written
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const sensor = needsSensor ? (row[3] as SensorId) : undefined
+  add(collector, bucketOf(timeMs), typeof flags === 'number' ? flags : 0, valueAt, sensor)
 }
 
 const filterOf = (of: Rows): { readonly filter: string; readonly params: QueryParams } => {
@@ -59,8 +66,8 @@ export const requestsAtOnce = 3
 
 // seq is the one field that every row has: a row of which nothing selected is set is left out
 const countRows = 'SELECT count(seq) FROM reading WHERE time >= $from AND time < $to'
-export const selectValues = (fields: readonly StatField[]): string =>
-  `SELECT seq, ${fields.join(', ')} FROM reading
+export const selectValues = ({ selected, needsSensor }: RawRows<SensorId>): string =>
+  `SELECT seq, flags, ${[...(needsSensor ? ['sensor_id'] : []), ...selected].join(', ')} FROM reading
   WHERE time >= $from AND time < $to`
 
 /** The span in equal parts: readings come at a steady pace. */

@@ -1,5 +1,6 @@
 import type { Reading } from '../../core/air/reading.ts'
 import { sameValues } from '../../core/air/values.ts'
+import { packReadings, unpackReadings } from '../packed-readings.ts'
 import { sortOutFaulty } from '../row-fault.ts'
 import {
   type RefusedRow,
@@ -9,9 +10,12 @@ import {
   type StoreRow,
 } from '../store.ts'
 import { influxClient } from './client.ts'
-import { readingLines, rollupLine, sensorLine } from './line-protocol.ts'
+import { influxDelete } from './delete.ts'
+import { rollupLine, sensorLine } from './line-protocol.ts'
+import { influxListings } from './listings.ts'
 import { type InfluxQuery, influxQuery } from './query.ts'
 import { influxReads } from './read.ts'
+import { readingLines } from './reading-lines.ts'
 import { influxRetention } from './retention.ts'
 import { influxRollups, influxStats } from './stats.ts'
 import { influxNames, influxSensors, influxStatistics } from './step-stats.ts'
@@ -49,7 +53,7 @@ export async function openInfluxStore({
   const rollupApi = client.writeApi(rollupBucket)
   const query = influxQuery(queries, bucket, place)
   const rollupQuery = influxQuery(queries, rollupBucket, place)
-  const lineOf = readingLines()
+  const linesOf = readingLines()
   const reads = influxReads(query, now)
   const readsUnder = (signal?: AbortSignal): StoreReads => {
     const bounded: InfluxQuery = (statements, params) => query(statements, params, signal)
@@ -66,9 +70,24 @@ export async function openInfluxStore({
   }
 
   const writeRollups = async (lines: readonly string[]): Promise<void> => {
-    const { bad, dropped } = await writeLines(rollupApi, lines, `${place}, bucket ${rollupBucket}`)
+    const { bad, dropped } = await writeLines(
+      rollupApi,
+      lines.join('\n'),
+      `${place}, bucket ${rollupBucket}`,
+    )
     const why = dropped ?? bad[0]?.why
     if (why !== undefined) throw new StoreMisconfigured(`${place} refuses roll-ups: ${why}`)
+  }
+
+  const writePacked: Store['writePacked'] = async (batches) => {
+    const written = await writeLines(readingApi, linesOf(batches), `${place}, bucket ${bucket}`)
+    if (written.bad.length === 0 && written.dropped === undefined) return []
+    const rows = batches.flatMap(unpackReadings).filter((row) => row !== undefined)
+    const bad = written.bad.map(({ index, why }) => ({ row: rows[index]!, why }))
+    if (written.dropped === undefined) return bad
+    const cut = new Set(bad.map(({ row }) => row))
+    const sent = rows.filter((row) => !cut.has(row))
+    return [...bad, ...(await missing(reads.existing, sent, written.dropped))]
   }
 
   return {
@@ -78,23 +97,28 @@ export async function openInfluxStore({
     writing: { batchRows: 2_000, lanes: 2 },
     writeBatch: async (rows) => {
       const { fit, refused } = sortOutFaulty(rows)
-      const written = await writeLines(readingApi, fit.map(lineOf), `${place}, bucket ${bucket}`)
-      const bad = written.bad.map(({ index, why }) => ({ row: fit[index]!, why }))
-      if (written.dropped === undefined) return [...refused, ...bad]
-      const cut = new Set(bad.map(({ row }) => row))
-      const sent = fit.filter((row) => !cut.has(row))
-      return [...refused, ...bad, ...(await missing(reads.existing, sent, written.dropped))]
+      return [...refused, ...(await writePacked([packReadings(fit)]))]
     },
+    writePacked,
     writeAreaHours: async (rows) => writeRollups(rows.map((row) => rollupLine('reading_1h', row))),
     writeAreaDays: async (rows) => writeRollups(rows.map((row) => rollupLine('reading_1d', row))),
     names: async () => influxNames(query),
     computeSensors: influxSensors(query),
     writeSensorHours: async (rows) => writeRollups(rows.map((row) => sensorLine('sensor_1h', row))),
     writeSensorDays: async (rows) => writeRollups(rows.map((row) => sensorLine('sensor_1d', row))),
+    ...influxListings({
+      in: { transport: queries, org: options.org, bucket: rollupBucket, place },
+      writeApi: rollupApi,
+      query: rollupQuery,
+    }),
     keptFromMs: async () => {
       const retentionMs = await influxRetention({ transport: queries, bucket, place })
       return retentionMs === undefined ? undefined : now() - retentionMs
     },
+    deleteReadings: async (of, fromMs, toMs) =>
+      influxDelete({ transport: queries, org: options.org, bucket, place }, of, fromMs, toMs),
+    deletesByTime: true,
+    unusedBytes: async () => undefined,
     ping: async () => {
       await Promise.all([query, rollupQuery].map(probe))
     },

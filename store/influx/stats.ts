@@ -1,4 +1,6 @@
+import type { QualityFilter } from '../../core/air/quality-level.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import { usualRows } from '../raw-rows.ts'
 import { type BucketSummary, statCollector } from '../stat-collector.ts'
 import { areaStats, noValues, statFields, statNames, statsOf } from '../stat-fields.ts'
 import type { AreaStats, FieldStats, Store } from '../store.ts'
@@ -19,21 +21,23 @@ export function influxStats(query: InfluxQuery): InfluxStats {
     fromMs: number,
     toMs: number,
     bucketOf: (timeMs: number) => number,
+    quality?: QualityFilter,
   ): Promise<readonly BucketSummary[]> => {
     const collector = statCollector()
-    const into = { collector, fields: statFields, bucketOf }
+    const into = { collector, rows: usualRows(quality), bucketOf }
     await collectRows(query, { area }, { fromMs, toMs }, into)
     return collector.summaries()
   }
 
   return {
-    computeBuckets: async (area, fromMs, toMs, size) => {
+    computeBuckets: async (area, fromMs, toMs, size, quality) => {
       const sizeMs = size === 'hour' ? hourMs : dayMs
       const rows: AreaStats[] = []
       // a UTC day at a time: memory is bounded by what one day holds
       for (let from = fromMs; from < toMs; ) {
         const to = Math.min(toMs, floorTo(from, dayMs) + dayMs)
-        const buckets = await collect(area, from, to, (timeMs) => floorTo(timeMs, sizeMs))
+        const startOf = (timeMs: number): number => floorTo(timeMs, sizeMs)
+        const buckets = await collect(area, from, to, startOf, quality)
         rows.push(...buckets.map((bucket) => statsOfBucket(area, bucket)))
         from = to
       }
@@ -46,8 +50,12 @@ export function influxStats(query: InfluxQuery): InfluxStats {
   }
 }
 
-const statsOfBucket = (area: string, { startMs, readings, fields }: BucketSummary): AreaStats =>
-  areaStats(area, startMs, readings, (field) => fields[statFields.indexOf(field)] ?? noValues)
+const statsOfBucket = (area: string, { fields, leftOut, ...head }: BucketSummary): AreaStats =>
+  areaStats(
+    area,
+    { ...head, failed: leftOut },
+    (field) => fields[statFields.indexOf(field)] ?? noValues,
+  )
 
 /** Roll-ups as written, oldest first. */
 export async function influxRollups(
@@ -67,6 +75,7 @@ export async function influxRollups(
 
 const rollupColumns = [
   'readings',
+  'failed',
   ...statFields.flatMap((field) => statNames.map((name) => `${field}_${name}`)),
 ].join(', ')
 
@@ -76,8 +85,9 @@ function statsOfRow(area: string, row: readonly InfluxCell[]): AreaStats {
     const cell = row[column]
     return typeof cell === 'number' ? cell : null
   }
-  return areaStats(area, numberAt(0) ?? 0, numberAt(1) ?? 0, (field): FieldStats => {
-    const at = 2 + statFields.indexOf(field) * statNames.length
+  const head = { startMs: numberAt(0) ?? 0, readings: numberAt(1) ?? 0, failed: numberAt(2) }
+  return areaStats(area, head, (field): FieldStats => {
+    const at = 3 + statFields.indexOf(field) * statNames.length
     const n = numberAt(at) ?? 0
     return n === 0 ? noValues : statsOf((place) => numberAt(at + place))
   })

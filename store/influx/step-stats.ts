@@ -1,5 +1,6 @@
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { floorTo, hourMs } from '../../core/time.ts'
+import { rawRows, usualRows } from '../raw-rows.ts'
 import { statCollector } from '../stat-collector.ts'
 import { noValues, sensorStats, statFields, statNames, statsOf } from '../stat-fields.ts'
 import { addSummaries, stepCollector } from '../step-collector.ts'
@@ -45,21 +46,20 @@ export const influxSensors =
         }
         const statements = group.map((sensor, at) => {
           params[`s${at}`] = sensor
-          return `${selectValues(statFields)} AND sensor_id = $s${at}`
+          return `${selectValues(usualRows())} AND sensor_id = $s${at}`
         })
         const results = await query(statements.join(';'), params)
         return group.flatMap((sensor, at) => {
           const collector = statCollector()
           const startOf = (timeMs: number): number => floorTo(timeMs, bucketMs[size])
           for (const row of (results[at] ?? []).flatMap(({ values }) => values))
-            addRow({ collector, fields: statFields, bucketOf: startOf }, row)
+            addRow({ collector, rows: usualRows(), bucketOf: startOf }, row)
           return collector
             .summaries()
-            .map(({ startMs, readings, fields }) =>
+            .map(({ fields, leftOut, ...head }) =>
               sensorStats(
                 sensor,
-                startMs,
-                readings,
+                { ...head, failed: leftOut },
                 (field) => fields[statFields.indexOf(field)] ?? noValues,
               ),
             )
@@ -76,14 +76,15 @@ export const influxStatistics =
   async (statQuery: StatQuery): Promise<StepStats[]> => {
     const { of, fields, from } = statQuery
     const { written, raw, stepAt, partAt, isWhole } = stepSpans(statQuery)
-    const steps = stepCollector(fields, isWhole)
+    const rows = rawRows(statQuery, (sensor) => sensor)
+    const steps = stepCollector(rows.columns, isWhole)
     const sources: readonly Rows[] = 'area' in of ? [of] : of.sensors.map((sensor) => ({ sensor }))
     for (const span of raw) {
       for (const part of from === 'readings' ? [span] : daysOf(span)) {
         // one for all sources: a part's quantiles are those of all its readings
-        const collector = statCollector(fields)
+        const collector = statCollector(rows.columns)
         for (const source of sources)
-          await collectRows(queries.readings, source, part, { fields, collector, bucketOf: partAt })
+          await collectRows(queries.readings, source, part, { rows, collector, bucketOf: partAt })
         addSummaries(steps, collector.summaries(), stepAt)
       }
     }
@@ -97,17 +98,17 @@ export const influxStatistics =
           ? ['reading', 'area = $name', source.area]
           : ['sensor', 'sensor_id = $name', source.sensor]
       const [series = []] = await queries.rollups(
-        `SELECT readings, ${columns.join(', ')} FROM ${table}_${suffix}
+        `SELECT readings, failed, ${columns.join(', ')} FROM ${table}_${suffix}
     WHERE ${filter} AND time >= $from AND time < $to`,
         { name: name ?? '', from: timeParam(span.fromMs), to: timeParam(span.toMs) },
       )
       for (const row of series.flatMap(({ values }) => values)) {
-        const [timeMs, readings] = row
+        const [timeMs, readings, failed] = row
         if (typeof timeMs !== 'number') continue
         const step = stepAt(timeMs)
-        steps.addReadings(step, numberIn(readings) ?? 0)
+        steps.addReadings(step, numberIn(readings) ?? 0, numberIn(failed) ?? Number.NaN)
         for (let at = 0; at < fields.length; at++) {
-          const first = 2 + at * statNames.length
+          const first = 3 + at * statNames.length
           if (!((numberIn(row[first]) ?? 0) > 0)) continue
           steps.addField(
             step,

@@ -17,14 +17,12 @@ export type LinesWritten = {
  */
 export async function writeLines(
   writeApi: WriteApi,
-  lines: readonly string[],
+  text: string,
   place: string,
 ): Promise<LinesWritten> {
   const bad = new Map<number, string>()
-  for (;;) {
-    const left = lines.filter((_, i) => !bad.has(i))
-    const sent =
-      left.length === 0 ? { kind: 'written' as const } : await send(writeApi, left, place)
+  for (let left = text; ; ) {
+    const sent = left === '' ? { kind: 'written' as const } : await send(writeApi, left, place)
     const cut = [...bad].map(([index, why]) => ({ index, why }))
     switch (sent.kind) {
       case 'written':
@@ -32,14 +30,16 @@ export async function writeLines(
       case 'dropped':
         return { bad: cut, dropped: sent.why }
       case 'unparsed': {
-        const quoted = quotedLines(sent.message, new Set(left))
+        const quoted = quotedLines(sent.message, new Set(left.split('\n')))
         if (quoted.size === 0) {
           throw new StoreMisconfigured(`${place} refuses what we write: ${sent.message}`)
         }
+        const lines = text.split('\n')
         for (const [i, line] of lines.entries()) {
           const why = quoted.get(line)
           if (why !== undefined) bad.set(i, why)
         }
+        left = lines.filter((_, i) => !bad.has(i)).join('\n')
       }
     }
   }
@@ -50,10 +50,10 @@ type Sent =
   | { readonly kind: 'dropped'; readonly why: string }
   | { readonly kind: 'unparsed'; readonly message: string }
 
-async function send(writeApi: WriteApi, lines: readonly string[], place: string): Promise<Sent> {
+async function send(writeApi: WriteApi, lines: string, place: string): Promise<Sent> {
   try {
     // both in one turn: calls side by side never share a buffer
-    writeApi.writeRecord(lines.join('\n'))
+    writeApi.writeRecord(lines)
     await writeApi.flush()
     return { kind: 'written' }
   } catch (error) {

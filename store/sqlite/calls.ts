@@ -1,15 +1,26 @@
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
+import type { QualityFilter } from '../../core/air/quality-level.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import type { BucketSize, Cursor, Order, StatQuery, StepStats, StoredNames } from '../store.ts'
+import type { PackedReadings } from '../packed-readings.ts'
+import type {
+  BucketSize,
+  Cursor,
+  Order,
+  StatQuery,
+  StepStats,
+  StoredNames,
+  UpTo,
+} from '../store.ts'
 import type { Fault } from './fault.ts'
-import type { PackedKeys, PackedReadings } from './pack.ts'
+import type { SqliteListings } from './listings.ts'
+import type { PackedKeys } from './pack.ts'
 import type { PackedSensorStats } from './pack-sensor-stats.ts'
 import type { PackedStats } from './pack-stats.ts'
 import type { RollupTable, SensorTable } from './schema.ts'
 
 /** What a worker is asked to do, in what crosses a thread cheaply. */
 export type SqliteCalls = {
-  readonly writeBatch: (rows: PackedReadings) => void
+  readonly writeBatch: (batches: readonly PackedReadings[]) => void
   readonly existing: (keys: PackedKeys) => PackedReadings
   readonly range: (
     sensor: string,
@@ -32,6 +43,7 @@ export type SqliteCalls = {
     fromMs: number,
     toMs: number,
     sizeMs: number,
+    quality?: QualityFilter,
   ) => PackedStats
   readonly computeOverall: (area: string, fromMs: number, toMs: number) => PackedStats
   readonly rollups: (table: RollupTable, area: string, fromMs: number, toMs: number) => PackedStats
@@ -45,8 +57,10 @@ export type SqliteCalls = {
   ) => PackedSensorStats
   readonly writeSensors: (table: SensorTable, rows: PackedSensorStats) => void
   readonly statistics: (query: StatQuery) => readonly StepStats[]
+  readonly deleteReadings: (of: readonly UpTo[], fromMs: number, toMs: number) => void
+  readonly unusedBytes: () => number
   readonly ping: () => void
-}
+} & SqliteListings
 
 export type CallName = keyof SqliteCalls
 export type Call = {

@@ -22,7 +22,8 @@ export function missingColumns(db: DatabaseSync): Missing {
     .map((table) => {
       const there = new Set(inFile.all(table).map(({ name }) => name))
       const columns = grownColumns[table].filter((column) => !there.has(column.split(' ')[0] ?? ''))
-      return { table, columns }
+      // a table that is not there yet is made as ours
+      return { table, columns: there.size === 0 ? [] : columns }
     })
     .filter(({ columns }) => columns.length > 0)
 }

@@ -4,10 +4,11 @@ import {
   signatureAlgorithms,
 } from '../../core/air/device-signature.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { type PackedReadings, readingColumns } from '../packed-readings.ts'
 import type { Order } from '../store.ts'
 import type { SqliteCalls } from './calls.ts'
 import { bytesOf, type Cell, type Row, type SqliteFile, textOf } from './file.ts'
-import { keyWidth, numberOf, type PackedReadings, packRows, readingColumns } from './pack.ts'
+import { keyWidth, numberOf, packRows } from './pack.ts'
 import { signatureColumns } from './schema.ts'
 
 export type SqliteReads = Pick<

@@ -19,8 +19,9 @@ import type { StatField } from '../store.ts'
  * | 2 | 0.2 | every quantity of the table |
  * | 3 | 0.2 | the version of a reading's leaf, and signatures of devices |
  * | 4 | 0.2 | hours and days of sensors |
+ * | 5 | 0.2 | statistics count the failed readings, which are in them no more |
  */
-export const schemaVersion = 4
+export const schemaVersion = 5
 /** The bytes "airp" in the file's header: this file is ours. */
 export const applicationId = 0x61697270
 
@@ -41,6 +42,9 @@ export type SensorTable = 'sensor_hour' | 'sensor_day'
  */
 export const fieldNumber = (field: StatField): number => (field === 'aqi' ? -1 : quantityIds[field])
 
+/** In the place of a field: all readings of the hour or day failed, so no field has values. */
+export const noField = -2
+
 const statColumnsSql = statFields.flatMap((field) =>
   // a default, so that they can be added to rows that are there
   statNames.map(
@@ -48,11 +52,18 @@ const statColumnsSql = statFields.flatMap((field) =>
   ),
 )
 
+/** null: an earlier version wrote the row, and those that failed are in its statistics. */
+const failedSql = 'failed integer'
+
 /** The columns that a file of an earlier version may lack, as they are declared. */
-export const grownColumns: Readonly<Record<'reading' | RollupTable, readonly string[]>> = {
+export const grownColumns: Readonly<
+  Record<'reading' | RollupTable | SensorTable, readonly string[]>
+> = {
   reading: [...quantityNames.map((name) => `${name} integer`), 'leaf integer', 'device blob'],
-  area_hour: statColumnsSql,
-  area_day: statColumnsSql,
+  area_hour: [failedSql, ...statColumnsSql],
+  area_day: [failedSql, ...statColumnsSql],
+  sensor_hour: [failedSql],
+  sensor_day: [failedSql],
 }
 
 const rollup = (table: RollupTable): string => `
@@ -60,12 +71,12 @@ create table ${table}(
   a integer not null,
   t integer not null,
   readings integer not null,
-  ${statColumnsSql.join(',\n  ')},
+  ${grownColumns[table].join(',\n  ')},
   primary key(a, t)
 ) without rowid, strict;`
 const rollupView = (table: RollupTable): string => `
 create view ${table}s as
-  select area.name as area, ${isoTime(`${table}.t`)} as time, ${table}.t as time_ms, readings,
+  select area.name as area, ${isoTime(`${table}.t`)} as time, ${table}.t as time_ms, readings, failed,
     ${statColumns.join(', ')}
   from ${table} join area on area.n = ${table}.a;`
 
@@ -92,6 +103,7 @@ export const sensorColumns = [
   't',
   'field',
   'readings',
+  'failed',
   'n',
   'sum',
   'sd',
@@ -108,6 +120,7 @@ const realColumns: readonly string[] = ['sd', 'p50']
 function sensorRollup(table: SensorTable): string {
   const columns = sensorColumns.map((name) => {
     if (realColumns.includes(name)) return `${name} real`
+    if (name === 'failed') return failedSql
     return `${name} integer not null`
   })
   return `create table if not exists ${table}(
@@ -116,16 +129,16 @@ function sensorRollup(table: SensorTable): string {
 ) without rowid, strict;`
 }
 
-/** In units; a row per quantity, as in the table. */
+/** In units; a row per quantity, as in the table. Without one: all readings failed. */
 function sensorView(table: SensorTable): string {
   const name = statFields.map((field) => `when ${fieldNumber(field)} then '${field}'`).join(' ')
   const unit = `(case h.field when ${fieldNumber('aqi')} then 1.0 else 100.0 end)`
   const values = sensorColumns
     .slice(sensorColumns.indexOf('sd'))
-    .map((column) => `h.${column} / ${unit} as ${column}`)
+    .map((column) => `iif(h.n = 0, null, h.${column} / ${unit}) as ${column}`)
   return `
 create view ${table}s as
-  select sensor.id as sensor_id, ${isoTime('h.t')} as time, h.t as time_ms, h.readings,
+  select sensor.id as sensor_id, ${isoTime('h.t')} as time, h.t as time_ms, h.readings, h.failed,
     case h.field ${name} end as quantity, h.n, h.sum / ${unit} / h.n as mean, ${values.join(', ')}
   from ${table} h join sensor on sensor.n = h.s;`
 }

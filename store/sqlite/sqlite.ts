@@ -1,5 +1,6 @@
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
+import { type PackedReadings, packReadings, unpackReadings } from '../packed-readings.ts'
 import { sortOutFaulty } from '../row-fault.ts'
 import {
   type BucketSize,
@@ -9,7 +10,7 @@ import {
   StoreUnavailable,
 } from '../store.ts'
 import { openSqliteLane, type SqliteLane } from './lane.ts'
-import { type PackedReadings, packKeys, packReadings, unpackReadings } from './pack.ts'
+import { packKeys } from './pack.ts'
 import { packSensorStats, unpackSensorStats } from './pack-sensor-stats.ts'
 import { packStats, unpackStats } from './pack-stats.ts'
 import type { SensorTable } from './schema.ts'
@@ -58,9 +59,14 @@ export async function openSqliteStore({
       const { fit, refused } = sortOutFaulty(rows)
       if (fit.length > 0) {
         const packed = packReadings(fit)
-        await writer.call('writeBatch', [packed], { transfer: [packed.cells.buffer] })
+        await writer.call('writeBatch', [[packed]], { transfer: [packed.cells.buffer] })
       }
       return refused
+    },
+    // copied to the thread: others read them too
+    writePacked: async (batches) => {
+      await writer.call('writeBatch', [batches])
+      return []
     },
     writing: { batchRows: 5_000, lanes: 1 },
     existing: async (keys) => unpackReadings(await reader.call('existing', [packKeys(keys)])),
@@ -74,7 +80,12 @@ export async function openSqliteStore({
       unpackSensorStats(await statistics.call('computeSensors', [sensors, fromMs, toMs, size])),
     writeSensorHours: async (rows) => writeSensors('sensor_hour', rows),
     writeSensorDays: async (rows) => writeSensors('sensor_day', rows),
+    listedSensors: async () => new Map(await reader.call('listedSensors', [])),
+    writeListings: async (listings, former) => writer.call('writeListings', [listings, former]),
     keptFromMs: async () => undefined,
+    deleteReadings: async (of, fromMs, toMs) => writer.call('deleteReadings', [of, fromMs, toMs]),
+    deletesByTime: false,
+    unusedBytes: async () => reader.call('unusedBytes', []),
     // not queued after the writes: a long batch does not mean trouble
     ping: async () => reader.call('ping', []),
     [Symbol.asyncDispose]: async () => lanes.disposeAsync(),
@@ -93,8 +104,10 @@ function readsOver(reader: SqliteLane, statistics: SqliteLane, signal?: AbortSig
     at: async (sensor, timeMs) =>
       present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1, 'desc'], how))[0],
     signature: async (sensor, timeMs) => reader.call('signature', [sensor, timeMs], how),
-    computeBuckets: async (area, fromMs, toMs, size) =>
-      unpackStats(await statistics.call('computeBuckets', [area, fromMs, toMs, sizeMs[size]], how)),
+    computeBuckets: async (area, fromMs, toMs, size, quality) => {
+      const asked = [area, fromMs, toMs, sizeMs[size], quality] as const
+      return unpackStats(await statistics.call('computeBuckets', [...asked], how))
+    },
     computeOverall: async (area, fromMs, toMs) =>
       unpackStats(await statistics.call('computeOverall', [area, fromMs, toMs], how))[0],
     areaHours: async (area, fromMs, toMs) =>

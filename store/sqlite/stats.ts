@@ -1,5 +1,7 @@
 import { wholeNetwork } from '../../core/air/area.ts'
+import type { QualityFilter } from '../../core/air/quality-level.ts'
 import { dayMs } from '../../core/time.ts'
+import { usualRows } from '../raw-rows.ts'
 import { statCollector } from '../stat-collector.ts'
 import { statFields } from '../stat-fields.ts'
 import type { SqliteCalls } from './calls.ts'
@@ -17,13 +19,15 @@ export type SqliteStats = Pick<SqliteCalls, 'computeBuckets' | 'computeOverall' 
  */
 export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteStats {
   let rows = 0
+  let take = usualRows()
   db.aggregate(
     'area_stats',
     statCollector,
     (collector, cells) => {
       // a millisecond's worth: an error leaves the statement
       if (++rows % rowsBetweenLooks === 0) mustBeWanted()
-      collector.add(numberOf(cells[0]), (field) => cells[field + 1])
+      const [bucket, flags] = cells
+      take.add(collector, numberOf(bucket), numberOf(flags), (at) => cells[at + 2], undefined)
     },
     (collector) => new Uint8Array(packSummaries(collector.summaries()).buffer),
   )
@@ -32,7 +36,13 @@ export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteSta
     return row === undefined ? undefined : numberOf(row[0])
   }
 
-  const compute = (bucket: string, area: string, params: readonly number[]): Float64Array => {
+  const compute = (
+    bucket: string,
+    area: string,
+    params: readonly number[],
+    quality?: QualityFilter,
+  ): Float64Array => {
+    take = usualRows(quality)
     if (area === wholeNetwork) return cellsOf(db.all(`select ${bucket} ${ofNetwork}`, ...params))
     const a = areaNumber(area)
     if (a === undefined) return new Float64Array()
@@ -40,12 +50,13 @@ export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteSta
   }
 
   return {
-    computeBuckets: (area, fromMs, toMs, sizeMs) => {
+    computeBuckets: (area, fromMs, toMs, sizeMs, quality) => {
       // a UTC day at a time: memory is bounded by what one day holds
       const days: Float64Array[] = []
       for (let from = fromMs; from < toMs; ) {
         const to = Math.min(toMs, Math.floor(from / dayMs) * dayMs + dayMs)
-        days.push(compute(statsBy('r.t - r.t % cast(? as integer)'), area, [sizeMs, from, to]))
+        const bucket = statsBy('r.t - r.t % cast(? as integer)')
+        days.push(compute(bucket, area, [sizeMs, from, to], quality))
         from = to
       }
       return { areas: [area], cells: concat(days) }
@@ -74,7 +85,7 @@ export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteSta
 const rowsBetweenLooks = 4_096
 
 const statsBy = (bucket: string): string =>
-  `area_stats(${bucket}, ${statFields.map((field) => `r.${field}`).join(', ')})`
+  `area_stats(${bucket}, r.flags, ${statFields.map((field) => `r.${field}`).join(', ')})`
 // cross join: sensors outside, so that each one's rows are read in a row
 const ofNetwork = `from sensor cross join reading r
   on r.s = sensor.n and r.t >= ? and r.t < ?`
@@ -83,7 +94,7 @@ const ofArea = `from sensor_area cross join reading r
   where sensor_area.a = ?`
 
 const selectRollupFrom = (table: RollupTable): string =>
-  `select t, readings, ${statColumns.join(', ')} from ${table}
+  `select t, readings, failed, ${statColumns.join(', ')} from ${table}
   where a = ? and t >= ? and t < ? order by t`
 const selectRollup: Readonly<Record<RollupTable, string>> = {
   area_hour: selectRollupFrom('area_hour'),

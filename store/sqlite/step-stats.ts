@@ -1,14 +1,16 @@
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { floorTo } from '../../core/time.ts'
+import { orNull } from '../packed-readings.ts'
+import { type RawRows, rawRows, usualRows } from '../raw-rows.ts'
 import { type StatCollector, statCollector } from '../stat-collector.ts'
-import { statFields, statNames, statsOf, stepsPerUnit } from '../stat-fields.ts'
+import { statNames, statsOf, stepsPerUnit } from '../stat-fields.ts'
 import { addSummaries, type StepCollector, stepCollector } from '../step-collector.ts'
 import { bucketMs, daysOf, type Span, stepSpans } from '../step-spans.ts'
-import type { StatField, StatQuery, StepStats } from '../store.ts'
+import type { StatQuery, StepStats } from '../store.ts'
 import type { SqliteCalls } from './calls.ts'
 import { type Row, type SqliteFile, textOf } from './file.ts'
-import { numberOf, orNull } from './pack.ts'
+import { numberOf } from './pack.ts'
 import { fieldStatsIn, pushSummaries } from './pack-sensor-stats.ts'
 import { fieldNumber, sensorColumns } from './schema.ts'
 
@@ -40,15 +42,18 @@ export function sqliteSteps(db: SqliteFile, mustBeWanted: () => void): SqliteSte
 
   const feedRaw = (
     source: Source,
-    fields: readonly StatField[],
+    { selected, add }: RawRows<number>,
     { fromMs, toMs }: Span,
     collector: StatCollector,
     partAt: (timeMs: number) => number,
   ): void => {
-    const columns = fields.map((field) => `, r.${field}`).join('')
-    const into = (cells: Row): void =>
-      collector.add(partAt(numberOf(cells[0])), (field) => cells[field + 1])
-    const select = `select take_rows(r.t${columns})`
+    const columns = selected.map((field) => `, r.${field}`).join('')
+    const into = (cells: Row): void => {
+      const [t, s, flags] = cells
+      const valueAt = (at: number): unknown => cells[at + 3]
+      add(collector, partAt(numberOf(t)), numberOf(flags), valueAt, numberOf(s))
+    }
+    const select = `select take_rows(r.t, r.s, r.flags${columns})`
     if (source.kind === 'network') return feed(`${select} ${ofNetwork}`, [fromMs, toMs], into)
     if (source.kind === 'area') return feed(`${select} ${ofArea}`, [fromMs, toMs, source.a], into)
     for (const s of source.sensors) feed(`${select} ${ofSensor}`, [s, fromMs, toMs], into)
@@ -68,11 +73,12 @@ export function sqliteSteps(db: SqliteFile, mustBeWanted: () => void): SqliteSte
     const { of, fields, from } = query
     const source = sourceOf(of)
     const { written, raw, stepAt, partAt, isWhole } = stepSpans(query)
-    const steps = stepCollector(fields, isWhole)
+    const rawOnes = rawRows(query, (id) => numberIn('sensor', 'id', id))
+    const steps = stepCollector(rawOnes.columns, isWhole)
     for (const span of raw) {
       for (const part of from === 'readings' ? [span] : daysOf(span)) {
-        const collector = statCollector(fields)
-        feedRaw(source, fields, part, collector, partAt)
+        const collector = statCollector(rawOnes.columns)
+        feedRaw(source, rawOnes, part, collector, partAt)
         addSummaries(steps, collector.summaries(), stepAt)
       }
     }
@@ -103,7 +109,7 @@ export function sqliteSteps(db: SqliteFile, mustBeWanted: () => void): SqliteSte
         const collector = statCollector()
         const source: Source = { kind: 'sensors', sensors: [s] }
         const startOf = (timeMs: number): number => floorTo(timeMs, bucketMs[size])
-        feedRaw(source, statFields, { fromMs, toMs }, collector, startOf)
+        feedRaw(source, usualRows(), { fromMs, toMs }, collector, startOf)
         pushSummaries(cells, index, collector.summaries())
       }
       return { sensors, cells: new Float64Array(cells) }
@@ -133,7 +139,7 @@ const ofSensor = 'from reading r where r.s = ? and r.t >= ? and r.t < ?'
 type Reader = {
   readonly select: string
   readonly where: string
-  /** Of one source: the parts of another one begin anew. */
+  /** Of one source: the parts of another one begin again. */
   readonly into: () => (cells: Row) => void
 }
 
@@ -161,29 +167,29 @@ function readSensors({ fields, steps, stepAt, isWhole }: Reading): Reader {
           // the fields of a part follow one another, each with the readings of all
           partMs = t
           step = stepAt(t)
-          steps.addReadings(step, numberOf(cells[2]))
+          steps.addReadings(step, numberOf(cells[2]), numberOf(cells[3]))
         }
         const at = places[numberOf(cells[1]) + 1]
         if (at === undefined) return
         if (isWhole)
-          steps.addField(step, at, fieldStatsIn(cells.slice(3).map(numberOf), units[at]!))
+          steps.addField(step, at, fieldStatsIn(cells.slice(4).map(numberOf), units[at]!))
         else addSums(steps, step, at, cells)
       }
     },
   }
 }
 
-const sumColumns = ['t', 'field', 'readings', 'n', 'sum', 'sd', 'min', 'max']
+const sumColumns = ['t', 'field', 'readings', 'failed', 'n', 'sum', 'sd', 'min', 'max']
 
 const addSums = (steps: StepCollector, step: number, at: number, cells: Row): void =>
   steps.addSums(
     step,
     at,
-    numberOf(cells[3]),
     numberOf(cells[4]),
     numberOf(cells[5]),
     numberOf(cells[6]),
     numberOf(cells[7]),
+    numberOf(cells[8]),
   )
 
 function readArea({ fields, steps, stepAt, isWhole }: Reading): Reader {
@@ -191,13 +197,13 @@ function readArea({ fields, steps, stepAt, isWhole }: Reading): Reader {
   const columns = fields.flatMap((field) => names.map((name) => `${field}_${name}`))
   const units = fields.map(stepsPerUnit)
   return {
-    select: `select take_rows(t, readings, ${columns.join(', ')})`,
+    select: `select take_rows(t, readings, failed, ${columns.join(', ')})`,
     where: 'where a = ? and t >= ? and t < ?',
     into: () => (cells) => {
       const step = stepAt(numberOf(cells[0]))
-      steps.addReadings(step, numberOf(cells[1]))
+      steps.addReadings(step, numberOf(cells[1]), numberOf(cells[2]))
       for (let at = 0; at < fields.length; at++) {
-        const from = 2 + at * names.length
+        const from = 3 + at * names.length
         const n = numberOf(cells[from])
         if (n === 0) continue
         if (isWhole) {

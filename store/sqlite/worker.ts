@@ -13,8 +13,10 @@ import {
   type SqliteCalls,
   type WorkerData,
 } from './calls.ts'
+import { sqliteDeletes } from './delete.ts'
 import { faultOf } from './fault.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
+import { sqliteListings } from './listings.ts'
 import { sqliteReads } from './read.ts'
 import { sqliteStats } from './stats.ts'
 import { sqliteSteps } from './step-stats.ts'
@@ -46,6 +48,8 @@ function open(): SqliteCalls {
     ...sqliteStats(db, mustBeWanted),
     ...sqliteSteps(db, mustBeWanted),
     ...sqliteWrites(db),
+    ...sqliteDeletes(db),
+    ...sqliteListings(db),
     ping,
   }
   opened = { db, calls }
@@ -93,6 +97,14 @@ function perform(calls: SqliteCalls, request: Request): ReturnType<SqliteCalls[R
       return calls.writeSensors(...request.args)
     case 'statistics':
       return calls.statistics(...request.args)
+    case 'deleteReadings':
+      return calls.deleteReadings(...request.args)
+    case 'unusedBytes':
+      return calls.unusedBytes()
+    case 'listedSensors':
+      return calls.listedSensors()
+    case 'writeListings':
+      return calls.writeListings(...request.args)
     case 'ping':
       return calls.ping()
   }
@@ -106,5 +118,5 @@ port.on('message', (request: Request | 'close') => {
   }
   const reply = answer(request)
   const value = reply.ok ? reply.value : undefined
-  port.postMessage(reply, value !== undefined && 'cells' in value ? [value.cells.buffer] : [])
+  port.postMessage(reply, typeof value === 'object' && 'cells' in value ? [value.cells.buffer] : [])
 })

@@ -1,7 +1,8 @@
 import { signatureAlgorithms } from '../../core/air/device-signature.ts'
 import { hashBytes } from '../../core/hex.ts'
+import { cellAt, countOf, type PackedReadings, readingColumns } from '../packed-readings.ts'
 import type { SqliteFile } from './file.ts'
-import { numberOf, type PackedReadings, readingColumns } from './pack.ts'
+import { numberOf } from './pack.ts'
 import { type PackedSensorStats, sensorWidth } from './pack-sensor-stats.ts'
 import { type PackedStats, statsWidth } from './pack-stats.ts'
 import {
@@ -13,7 +14,7 @@ import {
 } from './schema.ts'
 
 export type SqliteWrites = {
-  readonly writeBatch: (rows: PackedReadings) => void
+  readonly writeBatch: (batches: readonly PackedReadings[]) => void
   readonly writeRollups: (table: RollupTable, rows: PackedStats) => void
   readonly writeSensors: (table: SensorTable, rows: PackedSensorStats) => void
 }
@@ -28,44 +29,51 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
   const stoodIn = new Set<number>()
 
   return {
-    writeBatch: ({ sensors: ids, areas: names, width, cells, devices }) => {
+    writeBatch: (batches) => {
       const newPairs = new Set<number>()
-      const upsert = upsertReading(width)
       const params: (number | Uint8Array | null)[] = []
-      const written = db.transaction('write', () => {
-        const sensorNumbers = sensors.numbersOf(ids)
-        const areaNumbers = areas.numbersOf(names)
-        const deviceOf = new Map(devices.map((own) => [own.row, own]))
-        const sensorOf = (i: number): number => sensorNumbers[cells[i]!]!
-        // a sensor's rows one after the other: they lie on the same pages
-        const starts = Array.from({ length: cells.length / width }, (_, row) => row * width)
-        for (const i of starts.toSorted((a, b) => sensorOf(a) - sensorOf(b))) {
-          const s = sensorOf(i)
-          const a = areaNumbers[cells[i + 1]!]!
-          const pair = a * 2 ** 32 + s
-          if (!stoodIn.has(pair) && !newPairs.has(pair)) {
-            db.run(insertSensorArea, a, s)
-            newPairs.add(pair)
-          }
-          const own = deviceOf.get(i / width)
-          params[0] = s
-          params[1] = a
-          params[2] = own ? hashBytes(own.device) : null
-          // NaN binds as null
-          for (let column = 2; column < width; column++) params[column + 1] = cells[i + column]!
-          db.run(upsert, ...params)
-          if (own?.signed !== undefined) {
-            const { algorithm, publicKey, signature, text } = own.signed
-            const byte = signatureAlgorithms[algorithm]
-            const [key, bytes] = [fromBase64(publicKey), fromBase64(signature)]
-            db.run(upsertSignature, s, cells[i + 2]!, byte, key, bytes, text)
-          }
+      const writeRow = (batch: Numbered, row: number): void => {
+        const { packed, sensorNumbers, areaNumbers, upsert, deviceOf } = batch
+        const { cells, width } = packed
+        const at = row * width
+        const s = sensorNumbers[cells[at + cellAt.sensor]!]!
+        const a = areaNumbers[cells[at + cellAt.area]!]!
+        const pair = a * 2 ** 32 + s
+        if (!stoodIn.has(pair) && !newPairs.has(pair)) {
+          db.run(insertSensorArea, a, s)
+          newPairs.add(pair)
         }
-        return { sensorNumbers, areaNumbers }
+        const own = deviceOf.get(row)
+        params.length = width + 1
+        params[0] = s
+        params[1] = a
+        params[2] = own ? hashBytes(own.device) : null
+        // NaN binds as null
+        for (let column = cellAt.timeMs; column < width; column++)
+          params[column + 1] = cells[at + column]!
+        db.run(upsert, ...params)
+        if (own?.signed === undefined) return
+        const { algorithm, publicKey, signature, text } = own.signed
+        const byte = signatureAlgorithms[algorithm]
+        const [key, bytes] = [fromBase64(publicKey), fromBase64(signature)]
+        db.run(upsertSignature, s, cells[at + cellAt.timeMs]!, byte, key, bytes, text)
+      }
+      const written = db.transaction('write', () => {
+        const numbered = batches.map((packed) => ({
+          packed,
+          sensorNumbers: sensors.numbersOf(packed.sensors),
+          areaNumbers: areas.numbersOf(packed.areas),
+          deviceOf: new Map(packed.devices.map((own) => [own.row, own])),
+          upsert: upsertReading(packed.width),
+        }))
+        eachBySensor(numbered, writeRow)
+        return numbered
       })
       // remembered only once the commit holds
-      sensors.remember(ids, written.sensorNumbers)
-      areas.remember(names, written.areaNumbers)
+      for (const { packed, sensorNumbers, areaNumbers } of written) {
+        sensors.remember(packed.sensors, sensorNumbers)
+        areas.remember(packed.areas, areaNumbers)
+      }
       for (const pair of newPairs) stoodIn.add(pair)
     },
 
@@ -82,13 +90,55 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
     writeSensors: (table, { sensors: ids, cells }) => {
       db.transaction('write', () => {
         const numbers = sensors.numbersOf(ids)
+        let before = { s: -1, t: -1 }
         for (let i = 0; i < cells.length; i += sensorWidth) {
-          const [s, ...rest] = cells.subarray(i, i + sensorWidth)
+          const [index = 0, t = 0, ...rest] = cells.subarray(i, i + sensorWidth)
+          const s = numbers[index]!
+          const failed = rest[failedPlace] ?? 0
+          // what an earlier version wrote may have fields of which all values failed
+          if (failed > 0 && (before.s !== s || before.t !== t)) db.run(deleteSensor[table], s, t)
+          before = { s, t }
           // NaN binds as null
-          db.run(replaceSensor[table], numbers[s!]!, ...rest)
+          db.run(replaceSensor[table], s, t, ...rest)
         }
       })
     },
+  }
+}
+
+/** A batch with the numbers of its names in the file. */
+type Numbered = {
+  readonly packed: PackedReadings
+  readonly sensorNumbers: readonly number[]
+  readonly areaNumbers: readonly number[]
+  readonly deviceOf: ReadonlyMap<number, PackedReadings['devices'][number]>
+  readonly upsert: string
+}
+
+/** No batch has as many rows. */
+const mostPlaces = 2 ** 28
+
+/** Calls `write` for every row, a sensor's one after the other: they lie on the same pages. */
+function eachBySensor(
+  batches: readonly Numbered[],
+  write: (batch: Numbered, row: number) => void,
+): void {
+  const count = batches.reduce((sum, { packed }) => sum + countOf(packed), 0)
+  const places = { batch: new Uint32Array(count), row: new Uint32Array(count) }
+  // sensor and place as one number: numbers alone are sorted ten times as fast
+  const order = new Float64Array(count)
+  let place = 0
+  for (const [batch, { packed, sensorNumbers }] of batches.entries()) {
+    const { cells, width } = packed
+    for (let row = 0; row * width < cells.length; row++, place++) {
+      places.batch[place] = batch
+      places.row[place] = row
+      order[place] = sensorNumbers[cells[row * width + cellAt.sensor]!]! * mostPlaces + place
+    }
+  }
+  for (const sorted of order.sort()) {
+    const next = sorted % mostPlaces
+    write(batches[places.batch[next]!]!, places.row[next]!)
   }
 }
 
@@ -143,13 +193,19 @@ const upsertSignature = upsertInto('signature', signatureColumns)
 const insertSensorArea = 'insert into sensor_area(a, s) values (?, ?) on conflict do nothing'
 
 const replaceRollupIn = (table: RollupTable): string =>
-  `insert or replace into ${table}(a, t, readings, ${statColumns.join(', ')})
+  `insert or replace into ${table}(a, t, readings, failed, ${statColumns.join(', ')})
   values (${Array.from({ length: statsWidth }, () => '?').join(', ')})`
 const replaceRollup: Readonly<Record<RollupTable, string>> = {
   area_hour: replaceRollupIn('area_hour'),
   area_day: replaceRollupIn('area_day'),
 }
 
+/** After sensor and time. */
+const failedPlace = sensorColumns.indexOf('failed') - 2
+const deleteSensor: Readonly<Record<SensorTable, string>> = {
+  sensor_hour: 'delete from sensor_hour where s = ? and t = ?',
+  sensor_day: 'delete from sensor_day where s = ? and t = ?',
+}
 const replaceSensorIn = (table: SensorTable): string =>
   `insert or replace into ${table}(${sensorColumns.join(', ')})
   values (${sensorColumns.map(() => '?').join(', ')})`

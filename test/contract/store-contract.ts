@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
+import { maskOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { noValues, statFields } from '../../store/stat-fields.ts'
@@ -17,6 +18,7 @@ import { type Over } from '../support/readings.ts'
 import {
   anyBatch,
   awkwardAreas,
+  listing,
   newestFirst,
   oldestFirst,
   reading,
@@ -60,6 +62,36 @@ export function storeContract(
 
   const reason = skipped === undefined ? '' : ` (skipped: ${skipped})`
   describe.skipIf(skipped !== undefined)(`${name}${reason}`, () => {
+    describe('the list of sensors', () => {
+      onStore('has what was written last of each sensor, and survives opening', async () => {
+        await using place = await newPlace()
+        {
+          await using store = await place.open()
+          expect(await store.listedSensors()).toEqual(new Map())
+          const three = [listing(1, 'a', 2), listing(2, 'b'), listing(3, 'c')]
+          await store.writeListings(three, [])
+        }
+        await using store = await place.open()
+        expect(await store.listedSensors()).toEqual(
+          new Map([
+            [sensorId(1), 'a'],
+            [sensorId(2), 'b'],
+            [sensorId(3), 'c'],
+          ]),
+        )
+        await store.writeListings([listing(1, 'a2')], [sensorId(1), sensorId(2)])
+        expect(await store.listedSensors()).toEqual(
+          new Map([
+            [sensorId(1), 'a2'],
+            [sensorId(3), 'c'],
+          ]),
+        )
+        // not listed, and removed all the same
+        await store.writeListings([], [sensorId(2)])
+        expect((await store.listedSensors()).size).toBe(2)
+      })
+    })
+
     describe('writing', () => {
       onStore(
         'whatever a reading holds comes back bit for bit, by every way in',
@@ -398,19 +430,19 @@ export function storeContract(
           const rows = [1, 3, 5].map((n) => reading({ sensor: sensorId(n) }))
           const older = reading({ timeMs: noon - 1 })
           await store.writeBatch([...rows, older])
-          const behind = { timeMs: noon, sensor: sensorId(3) }
-          expect(await store.rangeAll(early, late, 9, behind)).toEqual([rows[2], older])
-          expect(await store.rangeAll(noon, late, 9, behind)).toEqual([rows[2]])
-          expect(await store.rangeAll(early, noon, 9, behind)).toEqual([older])
+          const after = { timeMs: noon, sensor: sensorId(3) }
+          expect(await store.rangeAll(early, late, 9, after)).toEqual([rows[2], older])
+          expect(await store.rangeAll(noon, late, 9, after)).toEqual([rows[2]])
+          expect(await store.rangeAll(early, noon, 9, after)).toEqual([older])
           const between = { timeMs: noon, sensor: sensorId(2) }
           expect(await store.rangeAll(early, late, 1, between)).toEqual([rows[1]])
           const ofAsc = async (from: number, to: number, limit: number, cursor: Cursor) =>
             await store.rangeAll(from, to, limit, cursor, 'asc')
           const newer = reading({ timeMs: noon + 1 })
           await store.writeBatch([newer])
-          expect(await ofAsc(early, late, 9, behind)).toEqual([rows[2], newer])
-          expect(await ofAsc(noon + 1, late, 9, behind)).toEqual([newer])
-          expect(await ofAsc(early, noon + 1, 9, behind)).toEqual([rows[2]])
+          expect(await ofAsc(early, late, 9, after)).toEqual([rows[2], newer])
+          expect(await ofAsc(noon + 1, late, 9, after)).toEqual([newer])
+          expect(await ofAsc(early, noon + 1, 9, after)).toEqual([rows[2]])
           expect(await ofAsc(early, late, 1, between)).toEqual([rows[1]])
           const past = { timeMs: noon - 5, sensor: sensorId(9) }
           expect(await ofAsc(early, late, 2, past)).toEqual([older, rows[0]])
@@ -477,6 +509,14 @@ export function storeContract(
     })
 
     describe('statistics', () => {
+      const anyFlags = fc.constantFrom(
+        0,
+        0,
+        0,
+        maskOf('pm_stuck'),
+        maskOf('pm_spike'),
+        maskOf('dropped_pm10'),
+      )
       const spread = (count: number, seed: number): Reading[] =>
         fc.sample(
           fc
@@ -488,6 +528,7 @@ export function storeContract(
               co2: fc.option(fc.integer({ min: 30_000, max: 4_000_000 }), { freq: 1 }),
               temperature: fc.option(fc.integer({ min: -500, max: 4500 })),
               aqi: fc.option(fc.integer({ min: 0, max: 500 })),
+              flags: anyFlags,
             })
             .map(({ n, ms, ...values }) =>
               reading({ sensor: sensorId(n), timeMs: noon + ms, ...values, humidity: null }),
@@ -518,6 +559,10 @@ export function storeContract(
             )
             const from = noon + 90 * minuteMs + 1
             const within = mine.filter(({ timeMs }) => timeMs >= from && timeMs < from + dayMs)
+            expectSameStats(
+              await store.computeBuckets(area, midnight, end, 'hour', 'all'),
+              plainBuckets(area, mine, hourMs, 'all'),
+            )
             const overall = await store.computeOverall(area, from, from + dayMs)
             expect(overall?.startMs).toBe(from)
             expectSameStats([overall!], [plainStats(area, from, within)])
@@ -608,13 +653,47 @@ export function storeContract(
           })
           const wanted = hours
             .filter((stats) => stats.sensor === sensor)
-            .map(({ startMs, readings, fields }) => ({
+            .map(({ startMs, readings, failed, fields }) => ({
               step: (startMs - span[0]) / hourMs,
               readings,
+              leftOut: failed,
               fields: Object.fromEntries(Object.entries(fields).filter(([, { n }]) => n > 0)),
             }))
           expect(found).toEqual(wanted)
         }
+      })
+
+      onStore('lose what failed, also where it was written before', async ({ store }) => {
+        const [sensor] = sensors
+        if (sensor === undefined) throw new Error('there are sensors')
+        const stuck = [0, 1].map((n) =>
+          reading({ timeMs: noon + n, pm25: 900, flags: maskOf('pm_stuck') }),
+        )
+        await store.writeBatch(stuck)
+        const { area: _, ...before } = plainStats('', noon, stuck, 'all')
+        await store.writeSensorHours([{ sensor, ...before, failed: null }])
+        const ask = async () =>
+          store.statistics({
+            of: { sensors: [sensor] },
+            edges: [noon, noon + hourMs],
+            steps: [0],
+            fields: ['pm25', 'humidity'],
+            from: 'hour',
+            unwritten: new Set(),
+            writtenFromMs: 0,
+          })
+        expect(await ask()).toMatchObject([{ readings: 2, leftOut: null, fields: { pm25: {} } }])
+        const made = await store.computeSensors([sensor], noon, noon + hourMs, 'hour')
+        await store.writeSensorHours(made)
+        expect(await ask()).toEqual([{ step: 0, readings: 0, leftOut: 2, fields: {} }])
+        const good = reading({ timeMs: noon + 2, pm25: 700, humidity: null })
+        await store.writeBatch([good])
+        await store.writeSensorHours(
+          await store.computeSensors([sensor], noon, noon + hourMs, 'hour'),
+        )
+        const [step] = await ask()
+        expect(step).toMatchObject({ readings: 1, leftOut: 2, fields: { pm25: { n: 1, mean: 7 } } })
+        expect(step?.fields).not.toHaveProperty('humidity')
       })
 
       onStore('whose sensors and areas have names', async ({ store }) => {
@@ -685,6 +764,31 @@ export function storeContract(
         expect(await store.areaDays('Ikeja', early, late)).toEqual([next])
       })
 
+      onStore('of an earlier version do not know what failed', async ({ store }) => {
+        const old = { ...hour(noon), failed: null }
+        const next = hour(noon + hourMs, 'Ikeja', [
+          reading(),
+          reading({ flags: maskOf('pm_stuck') }),
+        ])
+        await store.writeBatch([reading()])
+        await store.writeAreaHours([old, next])
+        expect(await store.areaHours('Ikeja', early, late)).toEqual([old, next])
+        const ask = async (fromMs: number) =>
+          store.statistics({
+            of: { area: 'Ikeja' },
+            edges: [fromMs, noon + 2 * hourMs],
+            steps: [0],
+            fields: ['pm25'],
+            from: 'hour',
+            unwritten: new Set(),
+            writtenFromMs: 0,
+          })
+        expect(await ask(noon)).toMatchObject([{ readings: 2, leftOut: null }])
+        expect(await ask(noon + hourMs)).toMatchObject([{ readings: 1, leftOut: 1 }])
+        await store.writeAreaHours([hour(noon)])
+        expect(await ask(noon)).toMatchObject([{ readings: 2, leftOut: 1 }])
+      })
+
       onStore('of a computed day round-trip without a digit lost', async ({ store }) => {
         const rows = Array.from({ length: 700 }, (_, i) =>
           reading({ timeMs: noon + i * minuteMs, pm25: (i * 7919) % 30_011, temperature: -i }),
@@ -699,6 +803,79 @@ export function storeContract(
         await store.writeAreaHours([])
         await store.writeAreaDays([])
         expect(await store.areaHours('Ikeja', early, late)).toEqual([])
+      })
+    })
+
+    describe('deleting', () => {
+      const [from, to] = [noon - 12 * hourMs, noon + 12 * hourMs]
+      const row = (sensor: number, timeMs: number, seq: number) =>
+        reading({ sensor: sensorId(sensor), timeMs, seq })
+
+      onStore(
+        'takes the readings of a day, of the sensors that are named, and nothing else',
+        async ({ store }) => {
+          const gone = [row(1, from, 2), row(1, noon, 3), row(1, to - 1, 4), row(2, noon, 1)]
+          const stay = [row(1, from - 1, 1), row(1, to, 5), row(3, noon, 1)]
+          await store.writeBatch([...gone, ...stay])
+          const hours = await store.computeBuckets(wholeNetwork, from, to, 'hour')
+          await store.writeAreaHours(hours)
+          const of = [1, 2, 9].map((sensor) => ({ sensor: sensorId(sensor), lastSeq: 100 }))
+          for (let again = 0; again < 2; again++) {
+            await store.deleteReadings(of, from, to)
+            expect(await store.existing([...gone, ...stay])).toEqual([
+              ...gone.map(() => undefined),
+              ...stay,
+            ])
+          }
+          expect(await store.areaHours(wholeNetwork, from, to)).toEqual(hours)
+          // what comes after that is a reading as any other
+          await store.writeBatch(gone)
+          expect(await store.existing(gone)).toEqual(gone)
+        },
+      )
+
+      onStore('takes what a device signed with its reading', async ({ store }) => {
+        const signed = {
+          algorithm: 'ed25519' as const,
+          publicKey: Buffer.alloc(32, 1).toString('base64'),
+          signature: Buffer.alloc(64, 2).toString('base64'),
+          text: 'a text',
+        }
+        const device = `0x${'0f'.repeat(32)}` as const
+        const rows = [noon, to].map((timeMs, i) => ({
+          ...reading({ timeMs, seq: i + 1 }),
+          leafVersion: 2 as const,
+          device,
+          signed,
+        }))
+        await store.writeBatch(rows)
+        await store.deleteReadings([{ sensor: sensorId(1), lastSeq: 9 }], from, to)
+        expect(await store.signature(sensorId(1), noon)).toBeUndefined()
+        expect(await store.signature(sensorId(1), to)).toEqual(signed)
+      })
+
+      onStore('spares a later number, where the engine can', async ({ store }) => {
+        const [old, late] = [row(1, noon, 5), row(1, noon + 1, 6)]
+        await store.writeBatch([old, late])
+        await store.deleteReadings([{ sensor: sensorId(1), lastSeq: 5 }], from, to)
+        const left = store.deletesByTime ? undefined : late
+        expect(await store.existing([old, late])).toEqual([undefined, left])
+      })
+
+      onStore('leaves room that is used again, and a file no larger', async ({ store }) => {
+        const day = (at: number) =>
+          Array.from({ length: 2_000 }, (_, i) => row(i % 10, from + at * dayMs + i, i + 1))
+        const of = Array.from({ length: 10 }, (_, i) => ({ sensor: sensorId(i), lastSeq: 1e9 }))
+        const unused: (number | undefined)[] = []
+        for (let at = 0; at < 5; at++) {
+          await store.writeBatch(day(at))
+          await store.deleteReadings(of, from + at * dayMs, from + (at + 1) * dayMs)
+          unused.push(await store.unusedBytes())
+        }
+        const [first] = unused
+        expect(first === undefined).toBe(store.deletesByTime)
+        expect(unused.at(-1) ?? 0).toBeLessThanOrEqual(1.2 * (first ?? 0))
+        expect(await store.rangeAll(early, late, 1)).toEqual([])
       })
     })
   })

@@ -3,6 +3,7 @@ import { areaFault } from '../../core/air/area.ts'
 import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { SensorListing } from '../../store/sensor-listing.ts'
 import { type Over, readingOf } from '../support/readings.ts'
 
 export const sensorId = (number: number): SensorId =>
@@ -94,3 +95,33 @@ export const oldestFirst = (rows: readonly Reading[]): Reading[] =>
 
 export const newestFirst = (rows: readonly Reading[]): Reading[] =>
   [...rows].sort((a, b) => b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : 1))
+
+/** What the registry says of a sensor, as it is listed for those who query the store. */
+export const listing = (number: number, revision: string, sites = 1): SensorListing => ({
+  sensor: sensorId(number),
+  about: {
+    area: 'Ikeja',
+    lat: 6.6,
+    lon: 3.35,
+    make: 'Nova "1"',
+    model: 'SDS\\011',
+    indoor: false,
+    height_m: 2.5,
+    licence: null,
+    owner: 'Ìkẹjà, a=b',
+    expected_interval_seconds: 300,
+    commissioned_at: '2020-01-01T00:00:00.000Z',
+    retired_at: null,
+    revision,
+  },
+  sites: Array.from({ length: sites }, (_, at) => ({
+    site: at + 1,
+    area: 'Ikeja',
+    lat: 6.6,
+    lon: 3.35,
+    site_from: '2020-01-01T00:00:00.000Z',
+    site_from_ms: Date.UTC(2020 + at, 0, 1),
+    site_until: null,
+    site_until_ms: null,
+  })),
+})

@@ -228,11 +228,12 @@ describe('a file of an earlier version', () => {
       onNotice: (line) => void notices.push(line),
     })
     expect(await store.existing([first, second])).toEqual([first, second])
-    expect(notices.at(0)).toContain('table reading gets 13 columns (schema 1 to 4)')
-    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 4 now`)
+    expect(notices.at(0)).toContain('table reading gets 13 columns (schema 1 to 5)')
+    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 5 now`)
     const [hour] = await store.areaHours('Ikeja', early, late)
     expect(hour?.fields.pm25).toEqual({ ...noValues, ...plain(45.3), n: 1 })
     expect(hour?.fields.no2.n).toBe(0)
+    expect(hour?.failed).toBeNull()
 
     const more = readingOf({ ...first, timeMs: first.timeMs + 9, pressure: 101_325, noise: 5_210 })
     await store.writeBatch([more])
@@ -244,13 +245,51 @@ describe('a file of an earlier version', () => {
     expect(db.all('select pm25_mean, noise_n from area_hours')).toEqual([[45.3, 0]])
   })
 
+  test('of schema 4 has hours of sensors, which do not know what failed', async () => {
+    using folder = newFolder()
+    const { sensor, timeMs } = first
+    {
+      await using store = await openSqliteStore({ file: folder.file })
+      await store.writeBatch([first])
+      await store.writeAreaHours(await store.computeBuckets('Ikeja', timeMs, timeMs + 1, 'hour'))
+      await store.writeSensorHours(await store.computeSensors([sensor], timeMs, timeMs + 1, 'hour'))
+    }
+    const db = new DatabaseSync(folder.file)
+    for (const table of ['area_hour', 'area_day', 'sensor_hour', 'sensor_day'])
+      db.exec(`drop view ${table}s`)
+    for (const table of ['area_hour', 'area_day', 'sensor_hour', 'sensor_day'])
+      db.exec(`alter table ${table} drop column failed`)
+    db.exec('pragma user_version = 4')
+    db.close()
+    const notices: string[] = []
+    await using store = await openSqliteStore({
+      file: folder.file,
+      onNotice: (line) => void notices.push(line),
+    })
+    expect(notices.filter((line) => line.includes('gets 1 columns'))).toHaveLength(4)
+    const [hour] = await store.areaHours('Ikeja', early, late)
+    expect(hour).toMatchObject({ readings: 1, failed: null })
+    const [step] = await store.statistics({
+      of: { sensors: [sensor] },
+      edges: [timeMs, timeMs + 3_600_000],
+      steps: [0],
+      fields: ['pm25'],
+      from: 'hour',
+      unwritten: new Set(),
+      writtenFromMs: 0,
+    })
+    expect(step).toMatchObject({ readings: 1, leftOut: null, fields: { pm25: { n: 1 } } })
+    using file = openSqliteFile(folder.file, true)
+    expect(file.all('select distinct failed from sensor_hours')).toEqual([[null]])
+  })
+
   test('is unavailable to a reader until its writer has brought it up', async () => {
     using folder = newFolder()
     made01(folder.file)
     await using reader = await openSqliteStore({ file: folder.file, readOnly: true })
     await expect(reader.existing([first])).rejects.toThrow(StoreUnavailable)
     await expect(reader.existing([first])).rejects.toThrow(
-      'is of schema version 1, this airproof needs 4: its pipeline brings it up when it starts',
+      'is of schema version 1, this airproof needs 5: its pipeline brings it up when it starts',
     )
     await using writer = await openSqliteStore({ file: folder.file })
     expect(await reader.existing([first])).toEqual([first])
@@ -293,7 +332,7 @@ describe('a file of an earlier version', () => {
       await using store = await openSqliteStore({ file: folder.file })
       expect(await store.existing([first, second])).toEqual([first, second])
       using db = new DatabaseSync(folder.file, { readOnly: true })
-      expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 4 })
+      expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 5 })
     },
   )
 
@@ -311,7 +350,7 @@ describe('a file of an earlier version', () => {
       )
     expect(() => bringUp(64 * 1024 * 1024 - 1)).toThrow(StoreMisconfigured)
     expect(() => bringUp(0)).toThrow(
-      'is of schema version 1 and is to be brought up to 4: make room first, 64 MiB are needed beside it',
+      'is of schema version 1 and is to be brought up to 5: make room first, 64 MiB are needed beside it',
     )
     expect([printed, missingColumns(db)]).toEqual([[], missing])
     bringUp(64 * 1024 * 1024)
@@ -350,7 +389,7 @@ describe('a file that cannot be used', () => {
     [
       'was made by a newer airproof',
       (file) => afterwards(file, 'pragma user_version = 99'),
-      /schema version 99, and this airproof reads it up to 4: use the airproof that wrote it/,
+      /schema version 99, and this airproof reads it up to 5: use the airproof that wrote it/,
     ],
   ]
   test.each(unusable)('because it %s says so and names it', async (_, spoil, words) => {

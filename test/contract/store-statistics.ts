@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { type QualityFilter, refusedMaskOf } from '../../core/air/quality-level.ts'
 import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { valueOf } from '../../core/air/values.ts'
@@ -7,9 +8,16 @@ import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
 
 /**
  * Statistics recomputed the plain way: sort a copy and count. Nearest rank as InfluxQL defines
- * it, sorted[floor(n · p / 100 + 0.5) − 1]; the median averages the two middle values.
+ * it, sorted[floor(n · p / 100 + 0.5) − 1]; the median averages the two middle values. What is not of
+ * the quality is only counted.
  */
-export function plainStats(area: string, startMs: number, rows: readonly Reading[]): AreaStats {
+export function plainStats(
+  area: string,
+  startMs: number,
+  all: readonly Reading[],
+  quality: QualityFilter = 'suspect',
+): AreaStats {
+  const rows = all.filter(({ flags }) => (flags & refusedMaskOf(quality)) === 0)
   const of = (field: StatField): FieldStats => {
     const values = rows
       .map((row) => (field === 'aqi' ? row.aqi : valueOf(row.values, field)))
@@ -39,14 +47,22 @@ export function plainStats(area: string, startMs: number, rows: readonly Reading
     area,
     startMs,
     readings: rows.length,
+    failed: all.length - rows.length,
     fields: { ...mapQuantities(({ name }) => of(name)), aqi: of('aqi') },
   }
 }
 
 /** One entry a bucket that holds rows, oldest first. */
-export function plainBuckets(area: string, rows: readonly Reading[], sizeMs: number): AreaStats[] {
+export function plainBuckets(
+  area: string,
+  rows: readonly Reading[],
+  sizeMs: number,
+  quality?: QualityFilter,
+): AreaStats[] {
   const starts = Map.groupBy(rows, ({ timeMs }) => Math.floor(timeMs / sizeMs) * sizeMs)
-  return [...starts].sort(([a], [b]) => a - b).map(([start, of]) => plainStats(area, start, of))
+  return [...starts]
+    .sort(([a], [b]) => a - b)
+    .map(([start, of]) => plainStats(area, start, of, quality))
 }
 
 /** Equal, but for the last digits of a sum, whose order of adding is the engine's own. */

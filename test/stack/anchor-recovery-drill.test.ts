@@ -236,7 +236,7 @@ const junkAfter = (end: BatchEnd) =>
     },
   })
 
-test('after a theft all that was accepted is anchored in a new contract, and each proof says only what is so', async () => {
+test.concurrent('after a theft all that was accepted is anchored in a new contract, and each proof says only what is so', async () => {
   await using city = await instance()
   const { stolen: thief, owner } = city.keys
   expect((await city.deploy('stolen')).code).toBe(0)
@@ -353,7 +353,7 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
   expect(await city.events(first)).toHaveLength(1)
 })
 
-test('a process that was frozen over a recovery seals nothing for the contract that was given up', async () => {
+test.concurrent('a process that was frozen over a recovery seals nothing for the contract that was given up', async () => {
   await using city = await instance()
   expect((await city.deploy('stolen')).code).toBe(0)
   const [former] = await city.deployments()

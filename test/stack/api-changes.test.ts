@@ -5,23 +5,18 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { decodeLogCursor, encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
 import { readingsStream } from '../../schemas/subjects.ts'
-import { siteOf, type TestApi, testApi } from '../support/api.ts'
+import type { TestApi } from '../support/api.ts'
 import { type EventStream, listenTo } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
+import { apiOfTwo, ikeja, yaba } from '../support/two-sensors.ts'
 
-const [ikeja, yaba] = ['NGR-LOS-IKJ-001', 'NGR-LOS-YAB-002']
 let api: TestApi
 /** Every reading of a run has its own time, all of them fresh. */
 let timeMs = 0
 beforeAll(async () => {
-  api = await testApi()
-  await api.register({ id: ikeja, sites: [siteOf('Ikeja', 6.6, 3.35)] })
-  await api.register({ id: yaba, sites: [siteOf('Yaba', 6.51, 3.37)] })
-  await eventually('both are known', async () => {
-    const answer = await api.get(`/v1/sensors/${yaba}/status`)
-    return answer.status === 200
-  })
-  timeMs = Math.floor(Date.now() / 1_000) * 1_000 - 600_000
+  const begun = await apiOfTwo()
+  api = begun.api
+  timeMs = begun.startMs
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
@@ -63,7 +58,7 @@ async function all(after: string, more = ''): Promise<readonly Row[]> {
 }
 const changed = (text: string, change: (cursor: LogCursor) => LogCursor): string => {
   const cursor = decodeLogCursor(text)
-  if (cursor === undefined) throw new Error('it is no cursor')
+  if (cursor === undefined) throw new Error('it is not a cursor')
   return encodeLogCursor(change(cursor))
 }
 
@@ -254,14 +249,28 @@ describe('a cursor is refused', () => {
   })
 })
 
-test('a stream takes the cursor of another network for one of another log', async () => {
+test.each([
+  ['another network', (one: LogCursor) => ({ ...one, network: '0123456789ab' })],
+  ['the future', (one: LogCursor) => ({ ...one, position: one.position + 100 })],
+  ['numbers of the future', (one: LogCursor) => ({ ...one, n: one.n.map((n) => n + 100) })],
+] as const)('a stream takes the cursor of %s for one of another log', async (_, change) => {
   const headers = { authorization: `Bearer ${api.key}` }
-  const other = changed(await now(), (one) => ({ ...one, network: '0123456789ab' }))
-  using stream = await listenTo(`${api.url}/v1/stream?last_event_id=${other}`, headers)
+  const other = changed(await now(), change)
+  using stream = await listenTo(`${api.url}/v1/stream`, { ...headers, 'last-event-id': other })
   const [gap] = await eventually('a gap', () => stream.events.length > 0 && stream.events)
   expect(gap).toMatchObject({ event: 'gap', data: { after: other, oldest: null } })
   await commit(ikeja)
   await eventually('what is new', () => stream.events.length === 2)
+})
+
+test('a stream refuses a cursor that was mangled, and never skips readings by it', async () => {
+  const cursor = await now()
+  for (const mangled of [cursor.slice(0, -1), `${cursor}A`, cursor.toLowerCase(), `x${cursor}`]) {
+    const headers = { 'last-event-id': mangled }
+    const answer = await api.get('/v1/stream', { headers })
+    expect([mangled, answer.status]).toEqual([mangled, 400])
+    await answer.body?.cancel()
+  }
 })
 
 test('trimmed readings are named once as a gap, unless the client has them', async () => {

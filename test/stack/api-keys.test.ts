@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 
 type Failure = { status: string; error: { code: string; details: object }; request_id: string }
 
-test('a key works until it is revoked or expires, and every refusal names the reason', async () => {
+test.concurrent('a key works until it is revoked or expires, and every refusal names the reason', async () => {
   await using api = await testApi()
   const ask = (authorization: string): Promise<Response> =>
     api.get('/v1/sensors', { headers: { authorization } })
@@ -51,7 +51,7 @@ test('a key works until it is revoked or expires, and every refusal names the re
   })
 })
 
-test('while NATS is silent every request with a key is 503, and is answered again afterwards', async () => {
+test.concurrent('while NATS is silent every request with a key is 503, and is answered again afterwards', async () => {
   await using api = await testApi()
   const status = async (): Promise<number> => (await api.get('/v1/sensors')).status
   expect(await status()).toBe(200)
@@ -69,7 +69,7 @@ test('while NATS is silent every request with a key is 503, and is answered agai
   await eventually('it answers again', async () => (await status()) === 200)
 })
 
-test('after NATS was killed and started again, the keys it then holds work', async () => {
+test.concurrent('after NATS was killed and started again, the keys it then holds work', async () => {
   await using api = await testApi()
   await api.register({ id: 'NGR-LOS-IKJ-001' })
   await api.commit([{ sensor: 'NGR-LOS-IKJ-001', timeMs: Date.now() }])

@@ -158,6 +158,45 @@ test('GeoJSON has a point for each sensor, NDJSON a line', async () => {
   )
 })
 
+test('corrections add values, and every format names their models', async () => {
+  const { corrections, sensors } = (await latest(
+    `&corrections=epa_2021_ext&ids=${near},${silent}`,
+  )) as Page & { corrections: { name: string; version: number; hash: string }[] }
+  const [model] = corrections
+  expect(corrections).toEqual([
+    { name: 'epa_2021_ext', version: 1, hash: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+  ])
+  const [value, none] = sensors.map((sensor) => sensor['corrections'])
+  // 45.3 µg/m³ at 70 %: between 30 and 50 the slope rises from 0.524 to 0.786
+  const k = 45.3 / 20 - 1.5
+  const exact = (0.786 * k + 0.524 * (1 - k)) * 45.3 - 0.0862 * 70 + 5.75
+  expect(value).toEqual({ epa_2021_ext: { pm25: Math.round(exact * 10) / 10 } })
+  expect(none).toEqual({ epa_2021_ext: { pm25: null } })
+  const query = `&corrections=epa_2021_ext&ids=${near}&fields=id`
+  expect((await latest(query)).sensors).toEqual([{ id: near, corrections: value }])
+  const pm25 = Math.round(exact * 10) / 10
+  expect(await (await ask(`${query}&format=csv`)).text()).toBe(
+    `id,pm25_epa_2021_ext,corrections\r\n${near},${pm25},epa_2021_ext/1/${model?.hash}\r\n`,
+  )
+  expect(await (await ask(`${query}&format=ndjson`)).json()).toEqual({
+    id: near,
+    corrections: value,
+    correction_models: corrections,
+  })
+  expect(await (await ask(`${query}&format=geojson`)).json()).toMatchObject({
+    corrections,
+    features: [{ properties: { id: near, corrections: value } }],
+  })
+})
+
+test('fields may name the indices of now and of a day, which are not listed otherwise', async () => {
+  const { sensors } = await latest(`&fields=id,aqi_nowcast,aqi_24h&ids=${far}`)
+  const asked = await api.get(`/v1/sensors/${far}/status`)
+  const status = (await asked.json()) as Item
+  expect(sensors).toEqual([{ id: far, aqi_nowcast: status.aqi_nowcast, aqi_24h: status.aqi_24h }])
+  expect((await latest()).sensors[0]).not.toHaveProperty('aqi_nowcast')
+})
+
 test('fields picks them in their order, also one that no sensor measured', async () => {
   const { sensors } = await latest('&fields=pm25,id,no2&limit=1')
   expect(JSON.stringify(sensors)).toBe(`[{"pm25":10,"id":"${far}","no2":null}]`)

@@ -35,6 +35,10 @@ test('answers with data name the licence: that of the sensor they are about, els
   expect(await linkOf(`/v1/readings?sensor_id=${words}&format=csv`)).toBe(
     `</v1/sensors/${words}>; rel="license"`,
   )
+  expect(await linkOf(`/v1/sensors/${theirs}/report?year=2026`)).toBe(
+    '<https://spdx.org/licenses/CC0-1.0>; rel="license"',
+  )
+  expect(await linkOf('/v1/areas/Ikeja/report?year=2026')).toBe(network)
   expect(await linkOf('/v1/usage')).toBeNull()
 })
 

@@ -56,7 +56,11 @@ describe('an anchored network', () => {
       id: expect.stringMatching(/^[0-9a-f]{12}$/),
       name: 'Abuja',
       api: 'https://air.example',
-      chain: { id: 31_337, name: 'chain 31337, a demonstration chain', demonstration: true },
+      chain: {
+        id: 31_337,
+        name: 'chain 31337, a local test chain, for demonstration only',
+        demonstration: true,
+      },
       contracts: [
         {
           address: api.deployment.contract,

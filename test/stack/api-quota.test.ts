@@ -137,6 +137,7 @@ test('a request that is "not modified", or refused after its charge, is refunded
     const statuses = [304, 200]
     const app = createApp({
       admit: createAdmit({
+        freshen: async () => undefined,
         guard: () => caller,
         tokens: { open: async () => '' },
         quota,

@@ -259,16 +259,16 @@ test('readings that are not good enough are left out, counted, and never end a w
     at: hourMs + i * 1_000,
     flags: maskOf('dropped_pm25'),
   }))
-  const told = [...few, ...failed, { at: 2 * hourMs, flags: 0 }].map(({ at, flags }) => ({
+  const sent = [...few, ...failed, { at: 2 * hourMs, flags: 0 }].map(({ at, flags }) => ({
     sensor: ids[0],
     timeMs: nowMs - at,
     flags,
   }))
-  await api.commit(told.toReversed())
+  await api.commit(sent.toReversed())
   const wanted = {
-    good: told.filter(({ flags }) => flags === 0),
-    suspect: told.filter(({ flags }) => [0, maskOf('pm_high')].includes(flags)),
-    all: told,
+    good: sent.filter(({ flags }) => flags === 0),
+    suspect: sent.filter(({ flags }) => [0, maskOf('pm_high')].includes(flags)),
+    all: sent,
   }
   for (const [quality, expected] of Object.entries(wanted)) {
     for (const order of ['desc', 'asc']) {
@@ -310,8 +310,22 @@ test('corrected values are beside the raw ones, with what they were made by', as
   )
   const csv = await (await api.get(`/v1/readings?corrections=${models}&format=csv`)).text()
   const [head, line] = csv.split('\r\n')
-  expect(head?.endsWith(',pm25_epa_2021_ext,pm25_barkjohn_2021')).toBe(true)
-  expect(line?.endsWith(',79.2,53')).toBe(true)
+  const used = (answer as { corrections: { name: string; version: number; hash: string }[] })
+    .corrections
+  const word = used.map(({ name, version, hash }) => `${name}/${version}/${hash}`).join(' ')
+  expect(head?.endsWith(',pm25_epa_2021_ext,pm25_barkjohn_2021,corrections')).toBe(true)
+  expect(line?.endsWith(`,79.2,53,${word}`)).toBe(true)
+  const geojson = await api.get(`/v1/readings?corrections=${models}&format=geojson`)
+  expect(await geojson.json()).toMatchObject({
+    corrections: used,
+    features: [{ properties: { corrections: { barkjohn_2021: { pm25: 53 } } } }],
+  })
+  const ndjson = await api.get(`/v1/readings?corrections=${models}&format=ndjson`)
+  expect(JSON.parse(await ndjson.text())).toMatchObject({
+    pm25: 100,
+    corrections: { barkjohn_2021: { pm25: 53 } },
+    correction_models: used,
+  })
   const plain = (await (await api.get('/v1/readings')).json()) as Page
   expect(plain).not.toHaveProperty('corrections')
   expect(plain.readings[0]).not.toHaveProperty('corrections')

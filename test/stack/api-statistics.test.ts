@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { wholeNetwork } from '../../core/air/area.ts'
+import { intervals } from '../../api/http/intervals.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
 import { siteOf, type TestApi, type Told, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
+import { writeHours } from '../support/written-hours.ts'
 
 const nowMs = Date.now()
 const todayMs = floorTo(nowMs, dayMs)
@@ -22,6 +23,7 @@ type Step = {
   weekday?: string
   coverage: { expected: number; observed: number; percent: number | null }
   valid: boolean
+  aqi: Numbers & { category: string | null; dominant_pollutant: string | null }
   measurements: Record<string, Numbers & { unit: string; valid: boolean }>
 }
 type Page = {
@@ -35,15 +37,15 @@ type Page = {
 
 /** Nine days up to now, a reading every five minutes, with half a day that is missing. */
 function history(): Told[] {
-  const told: Told[] = []
+  const committed: Told[] = []
   for (let timeMs = todayMs - 9 * dayMs; timeMs <= nowMs; timeMs += 5 * minuteMs) {
     if (timeMs >= todayMs - 4 * dayMs && timeMs < todayMs - 3.5 * dayMs) continue
     for (const [at, sensor] of sensorIds.entries()) {
       const pm25 = 500 + ((Math.floor(timeMs / minuteMs) * 7919) % 6_007) + at * 100
-      told.push({ sensor, area: areaOf(sensor), timeMs, pm25, temperature: 2_500 })
+      committed.push({ sensor, area: areaOf(sensor), timeMs, pm25, temperature: 2_500 })
     }
   }
-  return told
+  return committed
 }
 
 const halfUp = (value: number): number => Math.floor(value * 100 + 0.5 + 1e-6) / 100
@@ -73,12 +75,13 @@ function plain(values: readonly number[], quantilesOf = values): Numbers {
   }
 }
 
-const told = history()
+const committed = history()
 let api: TestApi
 beforeAll(async () => {
   api = await testApi()
   await register(300)
-  for (let at = 0; at < told.length; at += 1_500) await api.commit(told.slice(at, at + 1_500))
+  for (let at = 0; at < committed.length; at += 1_500)
+    await api.commit(committed.slice(at, at + 1_500))
 }, 120_000)
 afterAll(() => api[Symbol.asyncDispose]())
 
@@ -95,21 +98,7 @@ async function register(cadence: number): Promise<void> {
   })
 }
 
-/** Does what the statistics job does, up to the hour that runs. */
-async function rollUp(): Promise<void> {
-  const { store } = api
-  const fromMs = todayMs - 10 * dayMs
-  const hourNow = floorTo(nowMs, hourMs)
-  const { sensors, areas } = await store.names()
-  for (const area of [wholeNetwork, ...areas.filter((name) => name !== wholeNetwork)]) {
-    await store.writeAreaHours(await store.computeBuckets(area, fromMs, hourNow, 'hour'))
-    await store.writeAreaDays(await store.computeBuckets(area, fromMs, todayMs, 'day'))
-  }
-  await store.writeSensorHours(await store.computeSensors(sensors, fromMs, hourNow, 'hour'))
-  await store.writeSensorDays(await store.computeSensors(sensors, fromMs, todayMs, 'day'))
-  const record = { position: api.lastSeq(), dirty: [], dirtyDays: [], sensorsFromMs: 0 }
-  await api.system.put('rollup', JSON.stringify(record))
-}
+const rollUp = (): Promise<void> => writeHours(api, todayMs - 10 * dayMs, nowMs)
 
 async function ask(path: string): Promise<Page> {
   const answer = await api.get(path)
@@ -118,7 +107,7 @@ async function ask(path: string): Promise<Page> {
 }
 
 const inside = (step: Pick<Step, 'start_time' | 'end_time'>, ids: readonly string[]): number[] =>
-  told
+  committed
     .filter(({ sensor }) => ids.includes(sensor))
     .filter(
       ({ timeMs }) => timeMs >= Date.parse(step.start_time) && timeMs < Date.parse(step.end_time),
@@ -132,7 +121,7 @@ const zones = ['Africa/Lagos', 'Asia/Kolkata', 'Asia/Kathmandu', 'UTC']
 
 /** The means of UTC hours, and of what a step holds of one, over the sensors together or each. */
 function hourMeans(step: Step, ids: readonly string[], isEach: boolean): number[] {
-  const own = told.filter(
+  const own = committed.filter(
     ({ sensor, timeMs }) =>
       ids.includes(sensor) &&
       timeMs >= Date.parse(step.start_time) &&
@@ -174,12 +163,13 @@ describe('few readings', () => {
       ['/v1', sensorIds],
     ]
     for (const [path, ids] of sources) {
-      for (const interval of ['hour', 'month', 'year']) {
+      for (const interval of ['10_minutes', 'hour', '3_hours', 'month', 'year']) {
         const page = await ask(
           `${path}/statistics?interval=${interval}&timezone=Asia/Kolkata&${bounds}`,
         )
         expect(page.statistics.length).toBeGreaterThan(0)
-        for (const step of page.statistics.filter(isObserved))
+        const some = Math.ceil(page.statistics.length / 200)
+        for (const step of page.statistics.filter((one, at) => isObserved(one) && at % some === 0))
           expect(step.measurements['pm25']).toMatchObject(plain(inside(step, ids)))
       }
     }
@@ -196,7 +186,7 @@ describe('few readings', () => {
       Array.from({ length: 24 }, (_, at) => at),
     )
     expect(sum(ofDay)).toBe(all.length)
-    const local = told.filter(
+    const local = committed.filter(
       ({ sensor, timeMs }) =>
         sensor === first &&
         timeMs >= todayMs - 8 * dayMs &&
@@ -212,6 +202,17 @@ describe('few readings', () => {
     expect(ofWeek.statistics.map(({ weekday }) => weekday)).toHaveLength(7)
     expect(ofWeek.statistics[0]?.weekday).toBe('monday')
     expect(sum(ofWeek)).toBe(all.length)
+    const hours = await ask(
+      `/v1/sensors/${first}/statistics?interval=hour_of_week&timezone=Africa/Lagos&${bounds}`,
+    )
+    expect(hours.statistics).toHaveLength(168)
+    expect(sum(hours)).toBe(all.length)
+    for (const [at, { weekday, hour }] of hours.statistics.entries()) {
+      expect(weekday).toBe(ofWeek.statistics[Math.floor(at / 24)]?.weekday)
+      expect(hour).toBe(at % 24)
+    }
+    const sevens = hours.statistics.filter(({ hour }) => hour === 7)
+    expect(sum({ ...hours, statistics: sevens })).toBe(ofDay.statistics[7]?.coverage.observed)
   })
 
   test('of a box are those of the sensors that are in it now', async () => {
@@ -221,6 +222,24 @@ describe('few readings', () => {
       expect(step.measurements['pm25']).toMatchObject(plain(inside(step, ikeja)))
     const none = await ask('/v1/statistics?bbox=3.3,6.5,3.31,6.51&interval=day')
     expect(none).toMatchObject({ sensors: 0, count: 0, statistics: [] })
+  })
+
+  test('have only the numbers that were asked for', async () => {
+    const path = `/v1/sensors/${first}/statistics?interval=day&${bounds}&measurements=pm25`
+    const { statistics } = await ask(path)
+    const few = await ask(`${path}&numbers=max,mean`)
+    expect(few.statistics.length).toBeGreaterThan(4)
+    for (const [at, { measurements, aqi }] of few.statistics.entries()) {
+      const { n, mean, max, unit, valid } = statistics[at]!.measurements['pm25']!
+      expect(measurements['pm25']).toEqual({ n, mean, max, unit, valid })
+      const others = ['sd', 'min', 'q02', 'q25', 'median', 'q75', 'q98']
+      const all = Object.entries(statistics[at]!.aqi)
+      expect(aqi).toEqual(Object.fromEntries(all.filter(([name]) => !others.includes(name))))
+    }
+    const csv = await (await api.get(`${path}&numbers=mean&format=csv`)).text()
+    expect(csv.split('\r\n')[0]).toBe(
+      'start_time,end_time,local_start,expected,observed,percent,left_out,valid,pm25_n,pm25_mean,pm25_valid,aqi_n,aqi_mean,aqi_category,dominant_pollutant',
+    )
   })
 
   test('come as CSV, with the same numbers', async () => {
@@ -267,7 +286,7 @@ describe('few readings', () => {
         valid_days: number
         completeness_percent: number
         annual_mean: number
-        who_24_hours: { level: string; limit: number; days_over: number }[]
+        who_24_hours: { level: string; limit: number; days_over: number | null }[]
         who_year: { level: string; limit: number; met: boolean }[]
       }
       pm10: { valid_days: number; annual_mean: number | null }
@@ -286,6 +305,10 @@ describe('few readings', () => {
     const low = means.filter((mean) => Math.floor(mean + 0.5) <= 35).length
     expect(report.index.categories[0]).toEqual({ category: 'low', days: low })
     expect(report.pm10).toMatchObject({ valid_days: means.length, annual_mean: 20 })
+    const none = await api.get(`/v1/sensors/${first}/report?year=${year - 5}`)
+    const { pm25 } = (await none.json()) as typeof report
+    expect(pm25.valid_days).toBe(0)
+    expect(new Set(pm25.who_24_hours.map(({ days_over }) => days_over))).toEqual(new Set([null]))
     const csv = await (
       await api.get(`/v1/areas/Ikeja/report?year=${year}&timezone=${zone}&format=csv`)
     ).text()
@@ -305,7 +328,7 @@ describe('a wrong request', () => {
 
   test('is none for 1,830 days of a sensor that sends every ten seconds', async () => {
     const start = formatIsoMs(nowMs - 1_829 * dayMs)
-    for (const interval of ['hour_of_day', 'weekday', 'day', 'hour', 'month', 'year']) {
+    for (const interval of intervals) {
       const path = `${old}?interval=${interval}&start_time=${start}&timezone=Africa/Lagos`
       const { statistics } = await ask(path)
       expect(statistics.length).toBeGreaterThan(4)
@@ -320,6 +343,8 @@ describe('a wrong request', () => {
     ['an interval', `${sensor}?interval=week`, 'interval'],
     ['a quantity that does not exist', `${sensor}?measurements=pm25,pm3`, 'measurements'],
     ['a quantity twice', `${sensor}?measurements=pm25,pm25`, 'measurements'],
+    ['a number that does not exist', `${sensor}?numbers=mean,mode`, 'numbers'],
+    ['a number twice', `${sensor}?numbers=mean,mean`, 'numbers'],
     ['no quantity', `${sensor}?measurements=`, 'measurements'],
     ['an index', `${sensor}?index=mars`, 'index'],
     ['a format', `${sensor}?format=geojson`, 'format'],
@@ -434,7 +459,7 @@ describe('many readings', () => {
     } while (cursor !== null)
     expect(pages).toBeLessThan(12)
     const seen = steps.reduce((sum, { coverage }) => sum + coverage.observed, 0)
-    expect(seen).toBe(told.filter(({ sensor }) => sensor === first).length)
+    expect(seen).toBe(committed.filter(({ sensor }) => sensor === first).length)
     for (const [at, { end_time }] of steps.slice(0, -1).entries())
       expect((steps[at + 1]?.start_time ?? '') >= (end_time ?? '')).toBe(true)
   })
@@ -443,7 +468,7 @@ describe('many readings', () => {
     await api.commit([
       { sensor: first, area: 'Ikeja', timeMs: todayMs - 2 * dayMs + 1, pm25: 90_000 },
     ])
-    told.push({ sensor: first, area: 'Ikeja', timeMs: todayMs - 2 * dayMs + 1, pm25: 90_000 })
+    committed.push({ sensor: first, area: 'Ikeja', timeMs: todayMs - 2 * dayMs + 1, pm25: 90_000 })
     for (const path of [`/v1/sensors/${first}`, '/v1/areas/Ikeja', '/v1']) {
       for (const zone of ['UTC', 'Africa/Lagos']) {
         const page = await ask(`${path}/statistics?interval=day&timezone=${zone}&${bounds}`)

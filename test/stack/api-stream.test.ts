@@ -7,24 +7,19 @@ import { formatIsoMs } from '../../core/iso-time.ts'
 import { decodeLogCursor } from '../../schemas/log/log-cursor.ts'
 import { decodeCount, quotaKey } from '../../schemas/people/quota.ts'
 import { buckets, readingsStream } from '../../schemas/subjects.ts'
-import { siteOf, type TestApi, testApi } from '../support/api.ts'
+import type { TestApi } from '../support/api.ts'
 import { type EventStream, listenTo } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
+import { apiOfTwo, ikeja, yaba } from '../support/two-sensors.ts'
 import { withinOneDay } from '../support/within-one-day.ts'
 
-const [ikeja, yaba] = ['NGR-LOS-IKJ-001', 'NGR-LOS-YAB-002']
 let api: TestApi
 /** Every reading of a run has its own time, all of them fresh. */
 let timeMs = 0
 beforeAll(async () => {
-  api = await testApi()
-  await api.register({ id: ikeja, sites: [siteOf('Ikeja', 6.6, 3.35)] })
-  await api.register({ id: yaba, sites: [siteOf('Yaba', 6.51, 3.37)] })
-  await eventually('both are known', async () => {
-    const answer = await api.get(`/v1/sensors/${yaba}/status`)
-    return answer.status === 200
-  })
-  timeMs = Math.floor(Date.now() / 1_000) * 1_000 - 600_000
+  const begun = await apiOfTwo()
+  api = begun.api
+  timeMs = begun.startMs
 })
 afterAll(() => api[Symbol.asyncDispose]())
 

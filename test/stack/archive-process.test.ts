@@ -55,12 +55,12 @@ test('it holds the lease, says how far it is, and keeps what the next run needs'
     AIRPROOF_ARCHIVE_DIR: folder,
     AIRPROOF_ARCHIVE_POLL: '100ms',
   })
-  const told = await eventually(
+  const reported = await eventually(
     'the process reports',
     async () => (await system!.get('archive'))?.json<{ folder: string; trouble: unknown }>(),
     patiently,
   )
-  expect(told).toMatchObject({ folder, run: 0, complete_until: null, trouble: null })
+  expect(reported).toMatchObject({ folder, run: 0, complete_until: null, trouble: null })
   expect((await system!.get('needed.archive'))?.json()).toEqual({ readings: 1 })
   expect((await leases!.get('task.archive'))?.string()).toMatch(/^archive-[0-9a-f]{12}$/)
   await process_.stop()

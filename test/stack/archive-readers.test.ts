@@ -1,8 +1,10 @@
 /** The archive as analysts read it: over HTTP from the API, with DuckDB, pandas and pyarrow, without a key. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { dayMs } from '../../core/time.ts'
 import { onPath, runTool } from '../../runtime/engines/tools.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -42,7 +44,13 @@ beforeAll(async () => {
   await city.archive(archive)
   rows = city.log.written
   const api = opened.use(
-    await testApi({ env: { AIRPROOF_ARCHIVE_DIR: archive, AIRPROOF_ARCHIVE_OPEN: '1' } }),
+    await testApi({
+      env: {
+        AIRPROOF_ARCHIVE_DIR: archive,
+        AIRPROOF_ARCHIVE_OPEN: '1',
+        AIRPROOF_DATA_LICENCE: 'CC-BY-4.0',
+      },
+    }),
   )
   url = api.url
 })
@@ -57,7 +65,12 @@ const ask = async (address: string, init: RequestInit = {}): Promise<Response> =
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   ask(`${url}/archive/${path}`, { headers, method })
 
-type Listed = { readonly path: string; readonly bytes: number; readonly sha256: string }
+type Listed = {
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly rows: number
+}
 type Catalogue = {
   readonly runs: readonly { readonly manifest: string; readonly files: readonly Listed[] }[]
   readonly tables: readonly Listed[]
@@ -67,8 +80,12 @@ const firstFile = async (): Promise<Listed> => {
   return catalogue.runs[0]!.files[0]!
 }
 
-test('DuckDB, pandas and pyarrow read every row over HTTP, with types and days', async (context) => {
-  const python = onPath('python3', env) ?? context.skip('Python is not on this machine')
+/** What is installed for Python, or why it is not. */
+async function readers(): Promise<
+  { readonly python: string; readonly path: string; readonly httpfs: string } | string
+> {
+  const python = onPath('python3', env)
+  if (python === undefined) return 'Python is not on this machine'
   const wanted = [
     { name: 'pandas', version: '3.1.1', withNeeded: true },
     { name: 'pyarrow', version: '26.0.1' },
@@ -78,17 +95,79 @@ test('DuckDB, pandas and pyarrow read every row over HTTP, with types and days',
   const folders: string[] = []
   for (const one of wanted) {
     const found = await pythonPackage(one, env)
-    if ('missing' in found) return context.skip(found.missing)
+    if ('missing' in found) return found.missing
     folders.push(found.folder)
   }
-  const httpfs = join(
-    folders.at(-1)!,
-    'duckdb_ext/extensions/v1.4.4/linux_amd64/httpfs.duckdb_extension',
-  )
+  const extension = 'duckdb_ext/extensions/v1.4.4/linux_amd64/httpfs.duckdb_extension'
+  return { python, path: folders.join(':'), httpfs: join(folders.at(-1)!, extension) }
+}
+
+const dayOf = (days: number): string =>
+  new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
+
+/** Those of a page that are for the archive, for this one and its days. */
+function recipesOf(file: string, language: string): readonly string[] {
+  const page = readFileSync(file, 'utf8')
+  const begin = dayOf(-30)
+  return [...page.matchAll(/^```(\S+) archive\n([^`]*)```$/gm)]
+    .filter(([, name]) => name === language)
+    .map(([, , text = '']) =>
+      text
+        .replaceAll('https://air.example/', `${url}/`)
+        .replaceAll(/'2026-11-01'|2026-02-28/g, (date) =>
+          date.startsWith("'") ? `'${begin}'` : begin,
+        )
+        .replaceAll(/2026-11-30|2026-03-31|2026-04-01/g, dayOf(2))
+        .replaceAll('"2024-"', `"${dayOf(-1).slice(0, 2)}"`),
+    )
+}
+
+test.for(['docs/archive.md', 'docs/analysts.md'])(
+  'every recipe of %s for DuckDB and pandas finds something',
+  async (file, context) => {
+    const found = await readers()
+    if (typeof found === 'string') return context.skip(found)
+    const recipes = ['sql', 'python'].flatMap((kind) =>
+      recipesOf(file, kind).map((text) => ({ kind, text })),
+    )
+    expect(recipes.length).toBeGreaterThanOrEqual(2)
+    const list = join(archive, '..', 'recipes.json')
+    writeFileSync(list, JSON.stringify(recipes))
+    const printed = await runTool(
+      found.python,
+      ['test/support/archive/run_recipes.py', found.httpfs, list],
+      { env: { ...env, PYTHONPATH: found.path }, timeoutMs: 100_000 },
+    )
+    const rowsOf: readonly number[] = JSON.parse(printed)
+    expect(recipes.filter((_, at) => !((rowsOf[at] ?? 0) > 0))).toEqual([])
+  },
+)
+
+test.for(['docs/archive.md', 'docs/analysts.md'])(
+  'every recipe of %s for R works',
+  async (file, context) => {
+    const rscript = onPath('Rscript', env)
+    if (rscript === undefined) return context.skip('R is not on this machine')
+    const needed = 'q(status = !all(sapply(c("arrow", "dplyr", "jsonlite"), requireNamespace)))'
+    const tool = { env, timeoutMs: 100_000 }
+    const isThere = await runTool(rscript, ['-e', needed], tool).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) return context.skip('R has no arrow, dplyr and jsonlite on this machine')
+    const script = join(archive, '..', 'recipes.R')
+    writeFileSync(script, `${recipesOf(file, 'r').join('\n')}\ncat(length(ls()))`)
+    expect(Number(await runTool(rscript, [script], tool))).toBeGreaterThan(0)
+  },
+)
+
+test('DuckDB, pandas and pyarrow read every row over HTTP, with types and days', async (context) => {
+  const found = await readers()
+  if (typeof found === 'string') return context.skip(found)
   const printed = await runTool(
-    python,
-    ['test/support/archive/read_archive.py', `${url}/archive`, httpfs],
-    { env: { ...env, PYTHONPATH: folders.join(':') }, timeoutMs: 100_000 },
+    found.python,
+    ['test/support/archive/read_archive.py', `${url}/archive`, found.httpfs],
+    { env: { ...env, PYTHONPATH: found.path }, timeoutMs: 100_000 },
   )
   const hundredths = rows.reduce((sum, { values }) => sum + (values[0] ?? 0), 0)
   const common = {
@@ -116,7 +195,118 @@ test('DuckDB, pandas and pyarrow read every row over HTTP, with types and days',
   })
 })
 
+describe('a citation of a period', () => {
+  const period = `from=${dayOf(-30)}&to=${dayOf(2)}`
+
+  test('has a hash that anyone can check against the files', async () => {
+    const cited = (await (await get(`cite?${period}`)).json()) as Record<string, string>
+    expect(cited['citation']).toContain(`SHA-256 ${cited['sha256']}. `)
+    const sums = await (await get(`cite?${period}&format=sums`)).text()
+    expect(hash('sha256', sums)).toBe(cited['sha256'])
+    const lines = sums.trimEnd().split('\n')
+    expect(lines.length).toBeGreaterThan(2)
+    for (const line of lines) {
+      const [sum, path = ''] = line.split('  ')
+      expect(hash('sha256', Buffer.from(await (await get(path)).arrayBuffer()))).toBe(sum)
+    }
+    // what the citation leads to says the same for ever
+    const link = new URL(cited['sums']!)
+    expect(link.searchParams.get('runs')).toBe('1')
+    const again = await get(`cite${link.search}`)
+    expect(hash('sha256', await again.text())).toBe(cited['sha256'])
+  })
+
+  test('of days without a reading there is none', async () => {
+    const none = await get('cite?from=2001-01-01&to=2001-01-02')
+    expect([none.status, await none.text()]).toEqual([
+      404,
+      expect.stringContaining('the archive has no reading from 2001-01-01 to 2001-01-02'),
+    ])
+  })
+
+  test('is a page with a form, which needs no script', async () => {
+    const html = { accept: 'text/html' }
+    const form = await get('cite', html)
+    expect([form.status, form.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ])
+    expect(form.headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action/)
+    expect(await form.text()).toContain('<form action="/archive/cite">')
+    expect(await (await get(`cite?${period}`, html)).text()).toContain('<cite id="citation">')
+  })
+
+  test.for([
+    ['', /from is missing: give a UTC day/],
+    ['from=2026-02-30&to=2026-03-01', /from must be a UTC day/],
+    ['from=2026-03-02&to=2026-03-01', /to must be from or a later day/],
+    ['from=2026-03-01&to=2026-03-02&runs=99', /runs must be a whole number from 1 to 1/],
+    ['from=<script>&to=2026-03-02', /from must be a UTC day/],
+  ] as const)('by %s is refused in words', async ([query, why]) => {
+    const refused = await get(`cite?${query}`)
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringMatching(why)])
+  })
+})
+
+test('validators of others find no fault in its descriptions, and read every row by them', async (context) => {
+  const python = onPath('python3', env) ?? context.skip('Python is not on this machine')
+  const folders: string[] = []
+  for (const one of [
+    { name: 'frictionless', version: '5.21.0', withNeeded: true },
+    { name: 'mlcroissant', version: '1.1.1', withNeeded: true, fromSource: ['jsonpath-rw'] },
+    { name: 'pyarrow', version: '26.0.1' },
+  ]) {
+    const found = await pythonPackage(one, env)
+    if ('missing' in found) return context.skip(found.missing)
+    folders.push(found.folder)
+  }
+  const copy = join(archive, '../described')
+  cpSync(archive, copy, { recursive: true })
+  const validated = async (by: 'frictionless' | 'croissant') =>
+    JSON.parse(
+      await runTool(python, ['test/support/archive/validate_archive.py', by, copy], {
+        env: { ...env, PYTHONPATH: folders.join(':') },
+        timeoutMs: 100_000,
+      }),
+    )
+  const catalogue = JSON.parse(readFileSync(join(copy, 'catalogue.json'), 'utf8')) as Catalogue
+  const files = [...catalogue.runs.flatMap((run) => run.files), ...catalogue.tables]
+  expect(await validated('frictionless')).toEqual({
+    valid: true,
+    errors: [],
+    rows: Object.fromEntries(
+      files.map(({ path, rows: count }) => [
+        path.replace('.parquet', '').replaceAll('=', '-'),
+        count,
+      ]),
+    ),
+  })
+  const hundredths = rows.reduce((sum, { values }) => sum + (values[0] ?? 0), 0)
+  expect(await validated('croissant')).toEqual({
+    errors: [],
+    rows: rows.length,
+    pm25: hundredths / 100,
+    files: files.length,
+  })
+  // they do compare
+  const schema = join(copy, 'schemas/readings.json')
+  writeFileSync(schema, readFileSync(schema, 'utf8').replace('"co2"', '"co3"'))
+  const { valid, errors } = await validated('frictionless')
+  expect([valid, errors]).toEqual([
+    false,
+    expect.arrayContaining([['incorrect-label', expect.any(String)]]),
+  ])
+})
+
 describe('a file', () => {
+  test('names its licence, as the catalogue and a citation do', async () => {
+    const { path } = await firstFile()
+    for (const place of [path, 'catalogue.json', `cite?from=${dayOf(-30)}&to=${dayOf(2)}`])
+      expect((await get(place)).headers.get('link')).toBe(
+        '<https://spdx.org/licenses/CC-BY-4.0>; rel="license"',
+      )
+  })
+
   test('has its hash as its tag, is sent in ranges, and repeats as 304', async () => {
     const { path, bytes, sha256 } = await firstFile()
     const whole = await get(path)
@@ -191,7 +381,6 @@ describe('a file', () => {
     const catalogue = (await (await get('catalogue.json')).json()) as Catalogue
     const { path } = catalogue.tables.find((table) => table.path === 'sensors.parquet')!
     const file = join(archive, path)
-    const { readFileSync } = await import('node:fs')
     const bytes = readFileSync(file)
     writeFileSync(file, bytes.subarray(1))
     expect((await get(path)).status).toBe(503)

@@ -181,7 +181,7 @@ describe('is refused, with what is wrong:', () => {
     )
   })
 
-  test('also where nobody listens to the runs', async () => {
+  test('also without a listener for the runs', async () => {
     const folder = copied()
     const tools = { folder, keccak: await createKeccak(), pins: {} }
     await checkArchive(catalogueOf(folder), tools)
@@ -338,12 +338,12 @@ describe('what goes wrong while it is made', () => {
     )
   })
 
-  test('two at once: the second one is told, and both would write the same', async () => {
+  test('two at once: the second one is refused, and both would write the same', async () => {
     const to = join(city.folder, 'two')
     const both = await Promise.allSettled([city.archive(to), city.archive(to)])
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-    const told = both.find(({ status }) => status === 'rejected') as PromiseRejectedResult
-    expect(String(told.reason)).toContain('another process writes to the archive')
+    const second = both.find(({ status }) => status === 'rejected') as PromiseRejectedResult
+    expect(String(second.reason)).toContain('another process writes to the archive')
     expect((await verified(to)).code).toBe(0)
   })
 })
@@ -455,7 +455,7 @@ describe('a mirror', () => {
     expect([code, out]).toEqual([1, expect.stringContaining('run 1 of the archive is not the one')])
   })
 
-  test('refuses an address that is no archive', async () => {
+  test('refuses an address that is not an archive', async () => {
     const to = join(city.folder, 'no')
     expect((await mirrored('ftp://x', to)).err).toContain('is not the address')
     const folder = copied()

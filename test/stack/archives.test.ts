@@ -37,7 +37,7 @@ const archives: readonly ArchiveToReplay[] = [
 
 const missing = await influxMissing()
 
-describe.each([
+describe.concurrent.each([
   { store: 'sqlite', batch: 1, why: undefined },
   { store: 'influx', batch: 500, why: missing },
 ] as const)('archives in $store', ({ store, batch, why }) => {
@@ -123,6 +123,7 @@ const areaAnswer = {
   },
   basis: 'readings',
   coverage: { expected: 12, observed: 1, percent: 8.3 },
+  left_out: 0,
   worst_sensor: { aqi: 57 },
 }
 

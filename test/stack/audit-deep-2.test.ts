@@ -8,6 +8,7 @@ import { openDeepAudit } from '../../cli/audit/deep-audit.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { deviceText } from '../../core/air/device-text.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
+import { maskOf } from '../../core/air/quality.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
@@ -15,7 +16,7 @@ import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
-import type { StoreRow } from '../../store/store.ts'
+import type { AreaStats, StoreRow } from '../../store/store.ts'
 import { siteOf } from '../support/api.ts'
 import { type AuditedNetwork, auditedNetwork } from '../support/chain/audited-network.ts'
 import { valued } from '../support/readings.ts'
@@ -38,7 +39,8 @@ const rows = Array.from({ length: 144 }, (_, i): StoreRow => {
       pm25,
       aqi: usAqiOf(pm25, null),
       area: 'Ikeja',
-      flags: 0,
+      // some that failed: the log says so, their values do not
+      flags: i % 12 === 5 ? maskOf('pm_stuck') : 0,
       seq: seqOf(4, i + 1),
     }),
     leafVersion: 2,
@@ -181,6 +183,30 @@ test('statistics that the pipeline says it has still to write are counted, and f
     [expect.stringMatching(/^1 statistics of hours and days are not those of their rows/)],
   ])
   expect((await network.run({ deep: true })).report.rows?.excused).toEqual([])
+})
+
+test('statistics that an earlier version wrote, with what failed, are compared as they were made', async () => {
+  const { store } = network
+  const failed = rows.find(({ flags }) => flags !== 0)!
+  const fromMs = floorTo(failed.timeMs, hourMs)
+  const span = [fromMs, fromMs + hourMs] as const
+  const [made] = await store.computeBuckets('Ikeja', ...span, 'hour')
+  const [then] = await store.computeBuckets('Ikeja', ...span, 'hour', 'all')
+  expect([made?.failed, then?.readings]).toEqual([1, 3])
+  const printedFor = async (stats: AreaStats) => {
+    await store.writeAreaHours([stats])
+    return (await deep()).printed
+  }
+  expect(await printedFor({ ...then!, failed: null })).toEqual([])
+  const found = [`statistics: Ikeja, hour of ${formatIso(fromMs)}: they are not those of its rows`]
+  const { pm25 } = then!.fields
+  const changed = { ...then!.fields, pm25: { ...pm25, mean: pm25.mean! + 1 } }
+  expect(await printedFor({ ...then!, failed: null, fields: changed })).toEqual(found)
+  // the number of readings that failed is compared too, and cannot be taken away
+  expect(await printedFor({ ...made!, failed: null })).toEqual(found)
+  expect(await printedFor({ ...made!, failed: 0 })).toEqual(found)
+  expect(await printedFor(then!)).toEqual(found)
+  expect(await printedFor(made!)).toEqual([])
 })
 
 test('statistics that were taken away are found', async () => {

@@ -176,7 +176,7 @@ async function longestPause(nc: NatsConnection, border: number): Promise<number>
   return Math.max(...pauses)
 }
 
-test('under load on two pipelines: the log is whole, and one sequence parts the leaves', async () => {
+test.concurrent('under load on two pipelines: the log is whole, and one sequence parts the leaves', async () => {
   await using place = await newPlace()
   const { nc } = place
   await (await place.start('first')).untilReady()
@@ -198,7 +198,7 @@ test('under load on two pipelines: the log is whole, and one sequence parts the 
   })
 }, 120_000)
 
-test('a worker dies after its mark, another before it, and one is a zombie: the others wait', async () => {
+test.concurrent('a worker dies after its mark, another before it, and one is a zombie: the others wait', async () => {
   await using place = await newPlace()
   const { nc } = place
   const zombie = await place.start('zombie')
@@ -232,7 +232,7 @@ test('a worker dies after its mark, another before it, and one is a zombie: the 
   expect(restarted.isAlive()).toBe(true)
 }, 180_000)
 
-test('the level was raised while no pipeline ran, and most partitions have no sensor', async () => {
+test.concurrent('the level was raised while no pipeline ran, and most partitions have no sensor', async () => {
   await using place = await newPlace(3)
   const { nc } = place
   const first = await place.start('only')
@@ -250,7 +250,7 @@ test('the level was raised while no pipeline ran, and most partitions have no se
   expect(await expectWhole(place, sensors)).toBeGreaterThan(0)
 }, 120_000)
 
-test('an instance that is new at level 3 has no marks, and all its readings have leaf 2', async () => {
+test.concurrent('an instance that is new at level 3 has no marks, and all its readings have leaf 2', async () => {
   await using place = await newPlace(40)
   const { nc } = place
   const system = await new Kvm(nc).open(buckets.system)

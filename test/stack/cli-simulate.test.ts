@@ -6,7 +6,7 @@ import { openRawPublisher } from '../../cli/shell/raw-publisher.ts'
 import { type CityOptions, runCity } from '../../cli/simulate/run-city.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hourMs } from '../../core/time.ts'
-import { issueCredential } from '../../operate/sensor-credentials.ts'
+import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
 import {
   checkedId,
   createSensor,
@@ -166,49 +166,55 @@ describe('the simulated city on a real NATS', () => {
   })
 })
 
-test('the city continues without a sensor that was removed', async () => {
-  await using guarded = await guardedNats()
-  await using _gate = await guarded.startGate()
-  const rules = sensorIdRules()
-  const stop = new AbortController()
-  const running = runCity(guarded.nc, {
-    sensors: 3,
-    seed: 1,
-    firstNumber: 1,
-    idPrefix: 'NGR-LOS',
-    cadenceMs: 100,
-    isDemonstration: false,
-    hasFaults: false,
-    nowMs: Date.now,
-    note: () => undefined,
-    stop: stop.signal,
-    connectAs: async (id) => {
-      const password = await issueCredential(guarded.credentials, id, { nowMs: Date.now() })
-      const settings = { natsUrl: guarded.url, natsLogin: { user: id, password } }
-      return await connectNats(settings, { name: id, stop: stop.signal })
-    },
-  })
-  const manager = await jetstreamManager(guarded.nc)
-  const sentBy = async (id: string): Promise<number> => {
-    const partition = partitionOf(id)
-    const subject = rawSubject(partition, id)
-    const { state } = await manager.streams.info(rawStream(partition), { subjects_filter: subject })
-    return state.subjects?.[subject] ?? 0
-  }
-  const all = await eventually('three sensors send', async () => {
-    const ids = (await listSensors(guarded.nc, rules)).map(({ id }) => id)
-    const counts = await Promise.all(ids.map(sentBy))
-    return counts.length === 3 && counts.every((count) => count > 0) && ids
-  })
-  const [removed = '', ...others] = all
-  const registry = await openRegistry(guarded.nc, rules)
-  await removeSensor(registry, checkedId(removed, rules), Date.now())
-  const before = await Promise.all(others.map(sentBy))
-  // longer than the five seconds after which a sensor repeats an unanswered message
-  await eventually('the others have sent for eight seconds more', async () => {
-    const counts = await Promise.all(others.map(sentBy))
-    return counts.every((count, n) => count >= (before[n] ?? 0) + 80)
-  })
-  stop.abort()
-  expect(await running).toMatchObject({ registered: 3 })
-})
+test.each(['was removed', 'has no credential any more'])(
+  'the city continues without a sensor that %s',
+  async (end) => {
+    await using guarded = await guardedNats()
+    await using _gate = await guarded.startGate()
+    const rules = sensorIdRules()
+    const stop = new AbortController()
+    const running = runCity(guarded.nc, {
+      sensors: 3,
+      seed: 1,
+      firstNumber: 1,
+      idPrefix: 'NGR-LOS',
+      cadenceMs: 100,
+      isDemonstration: false,
+      hasFaults: false,
+      nowMs: Date.now,
+      note: () => undefined,
+      stop: stop.signal,
+      connectAs: async (id) => {
+        const password = await issueCredential(guarded.credentials, id, { nowMs: Date.now() })
+        const settings = { natsUrl: guarded.url, natsLogin: { user: id, password } }
+        return await connectNats(settings, { name: id, stop: stop.signal })
+      },
+    })
+    const manager = await jetstreamManager(guarded.nc)
+    const sentBy = async (id: string): Promise<number> => {
+      const partition = partitionOf(id)
+      const subject = rawSubject(partition, id)
+      const { state } = await manager.streams.info(rawStream(partition), {
+        subjects_filter: subject,
+      })
+      return state.subjects?.[subject] ?? 0
+    }
+    const all = await eventually('three sensors send', async () => {
+      const ids = (await listSensors(guarded.nc, rules)).map(({ id }) => id)
+      const counts = await Promise.all(ids.map(sentBy))
+      return counts.length === 3 && counts.every((count) => count > 0) && ids
+    })
+    const [removed = '', ...others] = all
+    const registry = await openRegistry(guarded.nc, rules)
+    if (end === 'was removed') await removeSensor(registry, checkedId(removed, rules), Date.now())
+    else await revokeCredential(guarded.credentials, removed, Date.now())
+    const before = await Promise.all(others.map(sentBy))
+    // longer than the five seconds after which a sensor repeats an unanswered message
+    await eventually('the others have sent for eight seconds more', async () => {
+      const counts = await Promise.all(others.map(sentBy))
+      return counts.every((count, n) => count >= (before[n] ?? 0) + 80)
+    })
+    stop.abort()
+    expect(await running).toMatchObject({ registered: 3 })
+  },
+)

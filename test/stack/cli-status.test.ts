@@ -11,8 +11,10 @@ import { readStatus } from '../../operate/status-report.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
 import { deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
+import { nothingExpired } from '../../schemas/retention.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { tasks } from '../../schemas/system-keys.ts'
+import { statRules } from '../../store/stat-fields.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
@@ -163,7 +165,7 @@ it('shows the last final batch, and the number of readings in none', async () =>
     chain_id: 31_337,
   })
   expect(statusLines(report, [], 301_000)).toContain(
-    `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet; chain 31337, a demonstration chain`,
+    `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet; chain 31337, a local test chain`,
   )
   expect(statusLines(report, [], 0)).toContain(
     'batches    7 sealed, 7 final; no process anchors now',
@@ -227,6 +229,85 @@ it('shows that no notifier answers, or what waits', async () => {
   expect(statusLines(shown, [], 0)).toContain(
     'webhooks   1 deliveries wait, none due; 0 given up, 0 endpoints in breaker',
   )
+})
+
+it('shows how far the archive is complete, what it takes, and what keeps it from going on', async () => {
+  const before = await readStatus(nc, { lookMs: 1 })
+  expect(before.archive).toBeNull()
+  expect(statusLines(before, [], 0).join('\n')).not.toContain('archive')
+  const [system, leases] = await Promise.all(
+    [buckets.system, buckets.leases].map((name) => new Kvm(nc).open(name)),
+  )
+  const report = { folder: '/srv/archive', run: 0, batch: 0, complete_until: null, trouble: null }
+  const lines = async (more: object) => {
+    await system!.put('archive', JSON.stringify({ ...report, ...more }))
+    return statusLines(await readStatus(nc, { lookMs: 1 }), [], 0)
+  }
+  expect(await lines({})).toContain('archive    nothing is archived yet; no process archives now')
+  await leases!.put(tasks.archive, 'archive-1')
+  const covered = { run: 3, batch: 144, bytes: 18_200_000, readings: 1_440_000 }
+  expect(await lines(covered)).toContain('archive    no day is complete yet, batch 144; 18.2 MB')
+  const trouble = { trouble: 'ENOSPC: no space left', trouble_since: '2026-11-22T00:10:00Z' }
+  const until = { complete_until: '2026-11-22T00:00:00Z' }
+  const shown = await lines({ ...covered, ...until, ...trouble })
+  expect(shown).toContain('archive    complete up to 2026-11-22T00:00:00Z, batch 144; 18.2 MB')
+  expect(shown).toContain('ALARM      archive since 2026-11-22T00:10:00Z: ENOSPC: no space left')
+  expect((await readStatus(nc, { lookMs: 1 })).archive).toEqual({
+    ...report,
+    ...covered,
+    ...until,
+    ...trouble,
+    expired: nothingExpired,
+    worker: 'archive-1',
+  })
+  await leases!.delete(tasks.archive)
+  await system!.delete('archive')
+})
+
+it('shows how much of the past still gets its hours of sensors', async () => {
+  const system = await new Kvm(nc).open(buckets.system)
+  const batches = await new Kvm(nc).open(buckets.batches)
+  const record = { position: 3, dirty: [], dirtyDays: [], rules: statRules }
+  const shown = async (more: object) => {
+    await system.put('rollup', JSON.stringify({ ...record, ...more }))
+    const report = await readStatus(nc, { lookMs: 1 })
+    const lines = statusLines(report, [], 0).filter((line) => line.startsWith('statistics'))
+    return [report.statistics, lines]
+  }
+  const nothing = [{ sensors_from: null, days_left: null }, []]
+  expect(await shown({ sensorsFromMs: 0 })).toEqual(nothing)
+  expect(await shown({})).toEqual(nothing)
+  const sensorsFromMs = Date.UTC(2026, 2, 1)
+  const words =
+    'statistics of sensors are made for the past, and are there from 2026-03-01T00:00:00Z on'
+  expect(await shown({ sensorsFromMs })).toEqual([
+    { sensors_from: '2026-03-01T00:00:00Z', days_left: null },
+    [words],
+  ])
+  const hash = `0x${'1'.repeat(64)}`
+  const n = Array.from({ length: partitionCount }, () => 0)
+  const timeMinMs = Date.UTC(2026, 0, 1, 12)
+  const header = {
+    index: 1,
+    prevHead: hash,
+    root: hash,
+    first: 1,
+    last: 1,
+    count: 1,
+    timeMinMs,
+    timeMaxMs: timeMinMs,
+    sealedMs: 0,
+    beacon: hash,
+    nFirst: n,
+    nLast: n,
+  }
+  await batches.put('header.1', JSON.stringify({ header, headerHash: hash, head: hash }))
+  expect(await shown({ sensorsFromMs })).toEqual([
+    { sensors_from: '2026-03-01T00:00:00Z', days_left: 59 },
+    [`${words}, about 59 days are left`],
+  ])
+  await batches.delete('header.1')
+  await system.delete('rollup')
 })
 
 it('fits one screen, and names partitions without a worker', async () => {

@@ -150,11 +150,11 @@ test('the Python package gives a sensor-year as a DataFrame, equal to the rows o
 
   const times = [provenMs, startMs, monthMs, endMs].map(formatIsoMs)
   const program = fileURLToPath(new URL('use_airproof.py', programs))
-  const told = await runAgainst(python, [program, proxy.url, api.key, sensor, ...times], {
+  const results = await runAgainst(python, [program, proxy.url, api.key, sensor, ...times], {
     PYTHONPATH: [installed, ...folders].join(delimiter),
     PYTHONDONTWRITEBYTECODE: '1',
   })
-  expect(told).toEqual({
+  expect(results).toEqual({
     year: rowsInSql(endMs),
     columns: ['datetime64[us, UTC]', 'float64', 'str'],
     month: rowsInSql(monthMs),
@@ -289,12 +289,12 @@ test('the TypeScript package, packed, gives the same year', { timeout: timeoutMs
   await runTool(process.execPath, [compiler, '-p', home], { env, timeoutMs })
   const times = [provenMs, startMs, endMs].map(formatIsoMs)
   const program = join(home, 'program.mjs')
-  const told = await runAgainst(
+  const results = await runAgainst(
     process.execPath,
     [program, proxy.url, api.key, sensor, ...times],
     {},
   )
-  expect(told).toEqual({
+  expect(results).toEqual({
     year: rowsInSql(endMs),
     sensors: [sensor],
     area: 'Ikeja',

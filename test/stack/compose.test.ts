@@ -10,7 +10,7 @@ import { Kvm } from '@nats-io/kv'
 import { expect, test, vi } from 'vitest'
 import { ensureKeyFile } from '../../anchor/deploy/key-file.ts'
 import { command as accessCommand } from '../../cli/access.ts'
-import { command as influxCommand } from '../../cli/influx.ts'
+import { command as storeCommand } from '../../cli/store/store.ts'
 import { ensureBuiltPages } from '../../cli/up/built-pages.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { natsConfig } from '../../runtime/engines/nats-config.ts'
@@ -57,7 +57,7 @@ test('the operator’s password, and InfluxDB’s own token, are in no process',
   expect(holders('operator-password')).toEqual(['streams', 'operator'])
   expect(holders('influx-token')).toEqual(['influxdb', 'operator'])
   expect(holders('influx-write-token')).toEqual(['pipeline'])
-  expect(holders('influx-read-token')).toEqual(['archive', 'api'])
+  expect(holders('influx-read-token')).toEqual(['archive', 'api', 'grafana'])
   expect(compose.services['operator']?.profiles).toEqual(['tools'])
   expect(compose.services['notifier']?.environment).not.toHaveProperty('INFLUX_URL')
 })
@@ -75,7 +75,7 @@ test('its steps make every secret, each readable by who needs it alone, under an
     if (/^(mkdir|openssl|echo|chmod)\b/.test(step)) await sh(step)
     else if (step.includes(' airproof access '))
       await runCommand(accessCommand, { words: [secrets] })
-    else if (step.includes(' operator influx '))
+    else if (step.includes(' operator store setup '))
       for (const name of ['influx-write-token', 'influx-read-token'])
         writeFileSync(join(secrets, name), 'x', { mode: 0o600 })
     else
@@ -105,8 +105,8 @@ test.each(ours)('the service %s may write nowhere but its data, and has no right
   expect([one.read_only, one.cap_drop]).toEqual([true, ['ALL']])
   const data = recipe.env['AIRPROOF_DATA']
   // the gate's outlasts its container: readings may wait in it
-  // the archive is written by its process, and read by the API
-  const archive: Readonly<Record<string, string>> = { archive: '', api: ':ro' }
+  // the archive is written by its process, and read by the API and the pipeline
+  const archive: Readonly<Record<string, string>> = { archive: '', api: ':ro', pipeline: ':ro' }
   const mode = archive[name]
   expect(one.volumes).toEqual([
     name === 'gate' ? `gate:${data}` : data,
@@ -120,7 +120,7 @@ test.each(ours)(
   (_name, one) => {
     const { environment: env = {}, secrets = [] } = one
     const files = Object.values(env).filter((value) => value.startsWith('/run/secrets/'))
-    expect(files).toEqual(secrets.map((name) => `/run/secrets/${name}`))
+    expect([...new Set(files)]).toEqual(secrets.map((name) => `/run/secrets/${name}`))
     expect(secrets.filter((name) => !(name in compose.secrets))).toEqual([])
     expect(Object.keys(env).filter((name) => /(TOKEN|KEY|PASSWORD|SECRET)$/.test(name))).toEqual([])
   },
@@ -225,7 +225,9 @@ test.skipIf(missing !== undefined)(
       INFLUX_TOKEN_FILE: tokenFile,
       INFLUX_BUCKET: bucket.bucket,
     }
-    await runCommand(influxCommand, { words: [secrets], env: influxEnv })
+    const flags = { secrets, 'admin-token-file': tokenFile }
+    const setUp = await runCommand(storeCommand, { words: ['setup'], flags, env: influxEnv })
+    expect(setUp.code).toBe(0)
     const denied: Denied[] = []
     const nats = resources.use(
       await startNatsServer({

@@ -15,7 +15,8 @@ import {
   openAccountBook,
   removeAccount,
 } from '../../operate/account-book.ts'
-import { buckets, laneSubject } from '../../schemas/subjects.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
+import { buckets, laneSubject, requestsStream, requestsSubject } from '../../schemas/subjects.ts'
 import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -39,7 +40,7 @@ async function withBoth(work: (here: Here) => Promise<void>, env = {}): Promise<
 
 const accountsOf = async ({ nc }: TestDashboard) => await listAccounts(await openAccountBook(nc))
 
-test('a stranger signs up, confirms from the mail, signs in, and out again', () =>
+test.concurrent('a stranger signs up, confirms from the mail, signs in, and out again', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = dashboard.browser()
     const email = 'ada@example.org'
@@ -67,7 +68,7 @@ test('a stranger signs up, confirms from the mail, signs in, and out again', () 
     expect(await accountOf(browser)).toBeUndefined()
   }))
 
-test('two sign-ups at once with one address, in two spellings, make one account', () =>
+test.concurrent('two sign-ups at once with one address, in two spellings, make one account', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const spellings = ['Ada.Obi@Example.org', ' ada.obi@example.ORG ', 'ａda.obi@ｅxample.org']
     const sent = await Promise.all(spellings.map((email) => signUp(dashboard.browser(), { email })))
@@ -84,7 +85,7 @@ test('two sign-ups at once with one address, in two spellings, make one account'
     expect((await accountsOf(dashboard)).map(({ email }) => email)).toEqual(['ada.obi@example.org'])
   }))
 
-test('a composed and a decomposed name before the @ are one address', () =>
+test.concurrent('a composed and a decomposed name before the @ are one address', () =>
   withBoth(async ({ dashboard, smtp }) => {
     await newPerson(dashboard, smtp, { email: 'zoë@example.org' })
     const decomposed = 'ZOE\u0308@example.org'
@@ -94,7 +95,7 @@ test('a composed and a decomposed name before the @ are one address', () =>
     expect(await accountsOf(dashboard)).toHaveLength(1)
   }))
 
-test('a link is used only by its button, once, and not when it is a day old', () =>
+test.concurrent('a link is used only by its button, once, and not when it is a day old', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     await signUp(dashboard.browser(), { email })
@@ -120,7 +121,7 @@ test('a link is used only by its button, once, and not when it is a day old', ()
     expect((await confirm(dashboard.browser(), late)).status).toBe(410)
   }))
 
-test('a link that was cut or mangled is reported as incomplete, not as used', () =>
+test.concurrent('a link that was cut or mangled is reported as incomplete, not as used', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = await newPerson(dashboard, smtp, { email: 'ada@example.org' })
     const token = newToken()
@@ -141,7 +142,7 @@ test('a link that was cut or mangled is reported as incomplete, not as used', ()
       }
   }))
 
-test('the mail can be requested again, at most three times', () =>
+test.concurrent('the mail can be requested again, at most three times', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = dashboard.browser()
     const sent = await signUp(browser, { email: 'ada@example.org' })
@@ -158,7 +159,7 @@ test('the mail can be requested again, at most three times', () =>
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '600'])
   }))
 
-test('known and unknown addresses get the same pages', () =>
+test.concurrent('known and unknown addresses get the same pages', () =>
   withBoth(async ({ dashboard, smtp }) => {
     await newPerson(dashboard, smtp, { email: 'known@example.org' })
     const plain = (text: string): string =>
@@ -178,7 +179,7 @@ test('known and unknown addresses get the same pages', () =>
     ).toEqual([])
   }))
 
-test('a forgotten password is set by mail: once, and all sessions end', () =>
+test.concurrent('a forgotten password is set by mail: once, and all sessions end', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const before = await newPerson(dashboard, smtp, { email })
@@ -195,7 +196,7 @@ test('a forgotten password is set by mail: once, and all sessions end', () =>
     await smtp.mailTo(email, /password of your account was changed/)
   }))
 
-test('a changed password makes earlier reset links void, and ends the other sessions', () =>
+test.concurrent('a changed password makes earlier reset links void, and ends the other sessions', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const browser = await newPerson(dashboard, smtp, { email })
@@ -220,7 +221,7 @@ test('a changed password makes earlier reset links void, and ends the other sess
     expect((await dashboard.browser().get(link)).status).toBe(410)
   }))
 
-test('a process that may write alerts cannot take the place of a notice to come', () =>
+test.concurrent('a process that may write alerts cannot take the place of a notice to come', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const browser = await newPerson(dashboard, smtp, { email })
@@ -239,7 +240,7 @@ test('a process that may write alerts cannot take the place of a notice to come'
     expect((await smtp.mailTo(email, /was changed/)).to).toBe(email)
   }))
 
-test('another address counts once its own mailbox has confirmed it; the old one gets a notice and is free', () =>
+test.concurrent('another address counts once its own mailbox has confirmed it; the old one gets a notice and is free', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = await newPerson(dashboard, smtp, { email: 'old@example.org' })
     const asked = await browser.submit('/account/email', {
@@ -276,7 +277,7 @@ test('another address counts once its own mailbox has confirmed it; the old one 
     expect((await browser.submit(link, {})).status).toBe(410)
   }))
 
-test.each([
+test.concurrent.each([
   ['help@example.org', 'mailto:help@example.org'],
   ['https://example.org/help', 'https://example.org/help'],
 ])('pages show how to reach the operator: %s', (contact, href) =>
@@ -294,15 +295,18 @@ test.each([
   ),
 )
 
-test.each(['javascript:alert(1)', 'http://example.org', 'a@b.org?bcc=c@d.org', 'nobody'])(
-  'a contact %s is refused',
-  (contact) =>
-    expect(() =>
-      readDashboardConfig({ env: { AIRPROOF_CONTACT: contact }, flags: {} }, '/nowhere'),
-    ).toThrow('AIRPROOF_CONTACT must be'),
+test.concurrent.each([
+  'javascript:alert(1)',
+  'http://example.org',
+  'a@b.org?bcc=c@d.org',
+  'nobody',
+])('a contact %s is refused', (contact) =>
+  expect(() =>
+    readDashboardConfig({ env: { AIRPROOF_CONTACT: contact }, flags: {} }, '/nowhere'),
+  ).toThrow('AIRPROOF_CONTACT must be'),
 )
 
-test('the address of another account cannot be taken, and the page does not reveal whose it is', () =>
+test.concurrent('the address of another account cannot be taken, and the page does not reveal whose it is', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = await newPerson(dashboard, smtp, { email: 'ada@example.org' })
     await newPerson(dashboard, smtp, { email: 'bola@example.org' })
@@ -321,7 +325,7 @@ test('the address of another account cannot be taken, and the page does not reve
     )
   }))
 
-test('all data of an account can be downloaded, and deleted; the address is then free', () =>
+test.concurrent('all data of an account can be downloaded, and deleted; the address is then free', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const browser = await newPerson(dashboard, smtp, { email })
@@ -332,6 +336,10 @@ test('all data of an account can be downloaded, and deleted; the address is then
     await (await kvm.open(buckets.quota)).put(
       `2026-01-01.${id}`,
       JSON.stringify({ used: 3, minute: 0, in_minute: 0 }),
+    )
+    await jetstream(dashboard.nc).publish(
+      requestsSubject(id),
+      JSON.stringify({ requests: [], left_out: 1 }),
     )
     const file = await browser.get('/account/export')
     expect(file.headers.get('content-disposition')).toContain('attachment')
@@ -360,6 +368,7 @@ test('all data of an account can be downloaded, and deleted; the address is then
         expect([name, entry, isLeft]).toEqual([name, entry, false])
       }
     }
+    expect(await lastMessage(dashboard.nc, requestsStream, requestsSubject(id))).toBeUndefined()
     expect((await signIn(dashboard.browser(), { email })).status).toBe(401)
     await signUp(dashboard.browser(), { email })
     await eventually(
@@ -368,7 +377,7 @@ test('all data of an account can be downloaded, and deleted; the address is then
     )
   }))
 
-test('an address that an account would have moved to is free once the account is deleted', () =>
+test.concurrent('an address that an account would have moved to is free once the account is deleted', () =>
   withBoth(async ({ dashboard }) => {
     const book = await openAccountBook(dashboard.nc)
     const [from, to] = ['old@example.org', 'new@example.org']
@@ -380,7 +389,7 @@ test('an address that an account would have moved to is free once the account is
     expect(next.id).not.toBe(account.id)
   }))
 
-test('no key is left that was made while its account was deleted', () =>
+test.concurrent('no key is left that was made while its account was deleted', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const browser = await newPerson(dashboard, smtp, { email })
@@ -401,7 +410,7 @@ test('no key is left that was made while its account was deleted', () =>
     expect(keys).toEqual([])
   }))
 
-test('sessions are listed and ended, here and elsewhere, within a second', () =>
+test.concurrent('sessions are listed and ended, here and elsewhere, within a second', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const here = await newPerson(dashboard, smtp, { email }, { 'user-agent': 'here/1' })

@@ -89,7 +89,7 @@ test('a reader who is gone before the stream begins takes no place', async () =>
     key: () => 'aqk_test',
     proxies: 1,
     clockMs: () => performance.now(),
-    mostStreams: 1,
+    openStreams: 1,
     stop: new AbortController().signal,
   })
   const codes: unknown[] = []

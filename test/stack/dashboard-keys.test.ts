@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkKey } from '../../core/access/api-key.ts'
 import { dayMs } from '../../core/time.ts'
 import { mostLiveKeys } from '../../dashboard/server/account-api/key-routes.ts'
-import { hashOfKey } from '../../operate/account-book.ts'
+import { hashOfKey, listKeys, openAccountBook } from '../../operate/account-book.ts'
 import { nextMessage } from '../../runtime/nats/stored-message.ts'
 import { auditStream, auditSubject } from '../../schemas/subjects.ts'
 import { type TestApi, testApi } from '../support/api.ts'
@@ -90,6 +90,9 @@ test.each([
   ['half a character', { name: 'a\uD83D' }],
   ['a number', { name: 7 }],
   ['another account', { name: 'x', account: 'acc_1' }],
+  ['another number of days', { name: 'x', days: 91 }],
+  ['days as a text', { name: 'x', days: '7' }],
+  ['an overlap without a former key', { name: 'x', overlap_hours: 1 }],
   ['a list', []],
 ])('%s is refused and named', async (_, sent) => {
   const { status, body } = await ada.ask('POST', '/data/keys', sent)
@@ -121,6 +124,57 @@ test('an account has a bounded number of valid keys, however many are requested 
     Array.from({ length: 30 }, () => eve.ask('POST', '/data/keys', { name: 'again' })),
   )
   expect(many.map(({ status }) => status)).toContain(429)
+})
+
+test.each([7, 30, 90])('a key is made for %d days if its owner chooses so', async (days) => {
+  const { status, body } = await ada.ask('POST', '/data/keys', { name: 'for a while', days })
+  const { expires_at, created_at } = body.record
+  expect([status, Date.parse(expires_at) - Date.parse(created_at)]).toEqual([201, days * dayMs])
+  // a key that is made for less than 14 days is not reminded of at once
+  const record = (await listKeys(await openAccountBook(dashboard.nc))).find(
+    ({ id }) => id === body.record.id,
+  )
+  expect(record?.reminded_days).toBe(days === 7 ? 14 : undefined)
+  await ada.ask('DELETE', `/data/keys/${body.record.id}`)
+})
+
+test('a key that is rolled goes on for as long as was chosen, and the new one has its name', async () => {
+  const { key, record } = (await ada.ask('POST', '/data/keys', { name: 'rolled' })).body
+  await eventually('the key works', async () => (await statusWith(key)) === 200)
+  const roll = `/data/keys/${record.id}/roll`
+  const beforeMs = Date.now()
+  const { status, body } = await ada.ask('POST', roll, { overlap_hours: 24, days: 30 })
+  expect([status, body.record.name, body.record.state]).toEqual([201, 'rolled', 'live'])
+  expect([body.former.id, body.former.state]).toEqual([record.id, 'live'])
+  const overlapMs = Date.parse(body.former.expires_at) - beforeMs
+  expect(overlapMs).toBeGreaterThan(dayMs - 2_000)
+  expect(overlapMs).toBeLessThan(dayMs + 60_000)
+  await eventually('the new key works', async () => (await statusWith(body.key)) === 200)
+  expect(await statusWith(key)).toBe(200)
+
+  // again, now without a time for both: the sooner end holds, and stays
+  const again = await ada.ask('POST', roll, {})
+  expect([again.status, again.body.former.state]).toEqual([201, 'expired'])
+  await eventually('the old key has ended', async () => (await statusWith(key)) === 401)
+  expect(await statusWith(body.key)).toBe(200)
+  const ended = await ada.ask('POST', roll, { overlap_hours: 72 })
+  expect([ended.status, ended.body.error.code]).toEqual([409, 'key_ended'])
+  for (const wrong of [{ overlap_hours: 2 }, { overlap_hours: -1 }, { days: 1 }, { name: 'x' }])
+    expect([wrong, (await ada.ask('POST', roll, wrong)).status]).toEqual([wrong, 400])
+  const ben = await signedIn(dashboard)
+  expect((await ben.ask('POST', `/data/keys/${body.record.id}/roll`, {})).status).toBe(404)
+})
+
+test('a key is rolled by an account that has as many as it may, and only one at a time', async () => {
+  const fay = await signedIn(dashboard)
+  const made = await Promise.all(
+    Array.from({ length: mostLiveKeys }, () => fay.ask('POST', '/data/keys', { name: 'x' })),
+  )
+  const id = made[0]?.body.record.id
+  const rolled = await fay.ask('POST', `/data/keys/${id}/roll`, { overlap_hours: 1 })
+  expect(rolled.status).toBe(201)
+  const next = await fay.ask('POST', `/data/keys/${rolled.body.record.id}/roll`, {})
+  expect([next.status, next.body.error.code]).toEqual([409, 'too_many_keys'])
 })
 
 test('making and revoking a key are in the account’s audit log, the key itself is not', async () => {

@@ -77,3 +77,36 @@ test('a sensor has a QR code of its page, within a limit for each network', asyn
   )
   expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 429]))
 })
+
+test('a proof has a QR code of the link that is handed on, and of nothing else', async () => {
+  await using dashboard = await testDashboard({
+    env: { AIRPROOF_PUBLIC_URL: 'https://air.example' },
+  })
+  const { get } = dashboard.browser()
+  const hash = `0x${'12'.repeat(32)}`
+  const code = qrcode(0, 'Q')
+  code.addData(
+    `https://air.example/proof/NGR-LOS-IKJ-001/2026-01-01T00%3A07%3A01.000Z?hash=${hash}`,
+  )
+  code.make()
+  const path = '/proof/NGR-LOS-IKJ-001/2026-01-01T00:07:01Z/qr.svg'
+  const { text, headers } = await get(`${path}?hash=${hash}`)
+  expect(text).toBe(code.createSvgTag({ scalable: true }))
+  expect(headers.get('content-type')).toMatch(/^image\/svg\+xml/)
+  for (const wrong of [path, `${path}?hash=0x12`, `${path}?hash=${hash}&hash=${hash}`])
+    expect([wrong, (await get(wrong)).status]).toEqual([wrong, 404])
+  expect((await get(`/proof/NGR-LOS-IKJ-001/yesterday/qr.svg?hash=${hash}`)).status).toBe(404)
+})
+
+test('only the worker that asks a node may ask another server, and it may do nothing else', async () => {
+  await using dashboard = await testDashboard()
+  const { get } = dashboard.browser()
+  const worker = (await get('/ask-node.js')).headers.get('content-security-policy')
+  expect(worker).toBe(
+    "default-src 'none'; script-src 'self'; connect-src https: http://127.0.0.1:* http://localhost:*",
+  )
+  for (const path of ['/', '/proof', '/airproof-verify.js']) {
+    const policy = (await get(path)).headers.get('content-security-policy') ?? ''
+    expect([path, policy.includes("connect-src 'self';")]).toEqual([path, true])
+  }
+})

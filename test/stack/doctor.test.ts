@@ -3,8 +3,11 @@ import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { command } from '../../cli/doctor/doctor.ts'
 import { command as rejected } from '../../cli/rejected.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { publishReading } from '../support/log-reading.ts'
+import { testNats } from '../support/nats.ts'
 import { entryOf, testPipeline } from '../support/pipeline.ts'
 import { runCommand } from '../support/run-command.ts'
 
@@ -20,6 +23,7 @@ const foreign: Readonly<Record<string, string>> = {
   'air.rejected.schema.3.1.0': 'REJECTED',
   'air.state.3.0': 'STATE',
   'audit.acc_1': 'AUDIT',
+  'requests.acc_1': 'REQUESTS',
   'att.wh_1': 'ATT',
   'air.blob.4711.top': 'BLOBS',
   'dw.1.wal': 'DW_1',
@@ -84,7 +88,8 @@ test.each(['{', '5', 'null', '[]'])(
 
     const { code: inWords, out: words } = await runCommand(command, { env: { NATS_URL: nats.url } })
     expect(inWords).toBe(1)
-    expect(words).toContain('READINGS: a foreign message keeps its place until the log is trimmed')
+    expect(words).toContain('READINGS: a message cannot be read')
+    expect(words).toContain('a foreign message keeps its place until the log is trimmed')
     expect(words).toContain('nats kv del sensors KEY')
     // other commands continue beside them
     const list = await runCommand(rejected, { words: ['list'], env: { NATS_URL: nats.url } })
@@ -93,3 +98,31 @@ test.each(['{', '5', 'null', '[]'])(
   },
   60_000,
 )
+
+test('the doctor says what keeps the archive from going on, and that no process archives', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  const system = await new Kvm(nc).open(buckets.system)
+  const doctor = (flags = {}) => runCommand(command, { flags, env: { NATS_URL: nats.url } })
+  const since = '2026-11-22T00:10:00Z'
+  const report = { folder: '/srv/archive', run: 3, complete_until: null, batch: 7, trouble: null }
+  await system.put(systemKeys.archive, JSON.stringify(report))
+  const quiet = await doctor()
+  expect([quiet.code, quiet.out]).toEqual([
+    0,
+    expect.stringMatching(/\nall is well, with \d+ warnings?$/),
+  ])
+  expect(quiet.out).toMatch(/^warning +archive +no process archives now: start/m)
+  await system.put(
+    systemKeys.archive,
+    JSON.stringify({ ...report, trouble: 'ENOSPC: no space left', trouble_since: since }),
+  )
+  const { code, out } = await doctor()
+  expect(code).toBe(1)
+  expect(out).not.toContain('all is well')
+  expect(out).toContain(`since ${since}, in /srv/archive: ENOSPC: no space left`)
+  const { archive } = JSON.parse((await doctor({ json: true })).out)
+  expect(archive).toMatchObject({ run: 3, trouble: 'ENOSPC: no space left', worker: null })
+  await nc.close()
+})

@@ -13,9 +13,9 @@ import { followLog } from '../../runtime/nats/follow-log.ts'
 import { messageAt } from '../../runtime/nats/stored-message.ts'
 import { endsPull } from '../../runtime/nats/until-silent.ts'
 import {
+  eventSubject,
   eventsStream,
   manifestSubject,
-  presenceSubject,
   rawStream,
   readingsSubject,
   spokenSubject,
@@ -64,7 +64,7 @@ test('the readers of foreign messages continue after each empty one', async () =
       manifestSubject(0),
       walSubject(0),
       readingsSubject(3),
-      presenceSubject('x'),
+      eventSubject('online', 'x'),
     ])
       await js.publish(subject, '')
   const notifier = await nats.as('notifier')

@@ -39,8 +39,9 @@ import { decodeReadings, encodeReadings } from '../../schemas/log/readings-messa
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
-import { readingLines } from '../../store/influx/line-protocol.ts'
+import { readingLines } from '../../store/influx/reading-lines.ts'
 import { readingOf as influxReading, readingFields } from '../../store/influx/row.ts'
+import { packReadings } from '../../store/packed-readings.ts'
 import { copiedTree } from '../mutants/copied-tree.ts'
 import { type TestApi, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
@@ -144,9 +145,11 @@ describe('every quantity', () => {
     const stats = await store.computeOverall(reading.area, nowMs, nowMs + 1)
     for (const name of quantityNames) {
       expect(stats?.fields[name].max).toBeCloseTo(inUnits[name])
-      // of all but the sensor whose value was dropped
-      expect(stats?.fields[name].n).toBe(2 + quantityNames.length - 1)
+      // of all but the sensor whose value was dropped, and those whose particles were: they failed
+      const without = new Set([name, 'pm25', 'pm10'])
+      expect(stats?.fields[name].n).toBe(2 + quantityNames.length - without.size)
     }
+    expect(stats).toMatchObject({ failed: 2, readings: quantityNames.length })
   })
 
   test('is in the snapshot that the next start and the API begin with', async () => {
@@ -168,7 +171,7 @@ describe('every quantity', () => {
   })
 
   test('is in a line of InfluxDB, and read from its columns', () => {
-    const line = readingLines()(reading)
+    const line = readingLines()([packReadings([reading])])
     for (const name of quantityNames) expect(line).toContain(`${name}=${inUnits[name]},`)
     const { timeMs, aqi, flags, seq, area, sensor } = reading
     const cells: Record<string, string | number | null> = { aqi, flags, seq, area, ...inUnits }

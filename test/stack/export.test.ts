@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,6 +6,8 @@ import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { checkExport } from '../../cli/export/check-manifest.ts'
 import { command as exportCommand } from '../../cli/export/export.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
+import { maskOf } from '../../core/air/quality.ts'
+import { qualityOf } from '../../core/air/quality-level.ts'
 import { toHex } from '../../core/hex.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
@@ -15,6 +17,7 @@ import { nodeHash } from '../../core/proof/tree.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import type { Flags } from '../../runtime/settings.ts'
 import { anchoredBatch, someReadings } from '../support/anchored.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import type { Told } from '../support/api.ts'
@@ -30,6 +33,11 @@ let api: AnchoredApi
 let rows: readonly ArrivedReading[]
 const folder = temporaryFolder()
 
+const areas = ['Ikeja', 'Yaba', 'Lekki']
+/** Some are saturated, and fail; some are high, and suspect. */
+const flagsOf = (i: number): number =>
+  i % 10 === 0 ? maskOf('pm_saturated') : i % 10 === 1 ? maskOf('pm_high') : 0
+
 const rounds = (count: number, fromMs: number): Told[] =>
   Array.from({ length: count }, (_, i) =>
     ids.map((sensor, at) => ({
@@ -38,6 +46,8 @@ const rounds = (count: number, fromMs: number): Told[] =>
       pm25: i % 9 === 0 ? null : 1_005 + i,
       co2: null,
       temperature: -150 + i,
+      area: areas[at]!,
+      flags: flagsOf(i),
     })),
   ).flat()
 
@@ -64,10 +74,15 @@ afterAll(async () => {
 const env = () => ({ ...api.anchorEnv, AIRPROOF_DATA: dirname(api.storeFile) })
 const fileOf = (name: string): string => join(folder.path, name)
 const time = (minutes: number): string => formatIso(startMs + minutes * minuteMs)
-const exported = (name: string, format: string, [from, to]: readonly [number, number] = [0, 61]) =>
+const exported = (
+  name: string,
+  format: string,
+  [from, to]: readonly [number, number] = [0, 61],
+  flags: Flags = {},
+) =>
   runCommand(exportCommand, {
     env: env(),
-    flags: { from: time(from), to: time(to), format, out: fileOf(name) },
+    flags: { from: time(from), to: time(to), format, out: fileOf(name), ...flags },
   })
 /** Nothing of the instance is known to it. */
 const verified = (name: string, flags: Record<string, string> = {}) =>
@@ -76,7 +91,7 @@ const verified = (name: string, flags: Record<string, string> = {}) =>
 test.for(['ndjson', 'csv'])('an export as %s is proven in one go, offline', async (format) => {
   const { code, err } = await exported(`all.${format}`, format)
   expect([code, err]).toEqual([0, expect.stringContaining('; not anchored for good yet: 1 rows')])
-  expect(err).toContain('anchored on chain 31337, a demonstration chain')
+  expect(err).toContain('anchored on chain 31337, a local test chain, for demonstration only')
   const lines = readFileSync(fileOf(`all.${format}`), 'utf8')
     .trimEnd()
     .split('\n')
@@ -107,6 +122,106 @@ test('a part of a batch is proven without the rest of it', async () => {
   const { runs } = JSON.parse(readFileSync(fileOf('part.ndjson.manifest.json'), 'utf8'))
   expect(runs[0].proofs[0].siblings.length).toBeGreaterThan(0)
 })
+
+type Part = { readonly name: string; readonly flags: Flags; readonly words: string }
+const parts: readonly (Part & { readonly has: (row: ArrivedReading) => boolean })[] = [
+  {
+    name: 'two-areas',
+    flags: { area: ['ikeja', 'Lekki'] },
+    words: 'areas: Ikeja, Lekki',
+    has: ({ area }) => area !== 'Yaba',
+  },
+  {
+    name: 'a-sensor',
+    flags: { sensor: [ids[1]] },
+    words: `sensors: ${ids[1]}`,
+    has: ({ sensor }) => sensor === ids[1],
+  },
+  {
+    name: 'good',
+    flags: { sensor: [ids[0], ids[2]], area: ['Lekki'], quality: 'good' },
+    words: `sensors: ${ids[0]}, ${ids[2]}; areas: Lekki; only good readings`,
+    has: ({ area, flags }) => area === 'Lekki' && qualityOf(flags) === 'good',
+  },
+  {
+    name: 'not-failed',
+    flags: { quality: 'suspect' },
+    words: 'without failed readings',
+    has: ({ flags }) => qualityOf(flags) !== 'fail',
+  },
+]
+
+test.for(parts)('a part by $flags is proven, and says that it is one', async (part) => {
+  const { code, err } = await exported(`${part.name}.ndjson`, 'ndjson', [0, 59], part.flags)
+  expect([code, err]).toEqual([0, expect.stringContaining(`a part of the period: ${part.words}`)])
+  const lines = readFileSync(fileOf(`${part.name}.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const numbers = lines.map((line): number => JSON.parse(line).seq).toSorted((a, b) => a - b)
+  const wanted = rows.filter(part.has).map(({ seq }) => seq)
+  expect(wanted.length).toBeGreaterThan(100)
+  expect(wanted.length).toBeLessThan(rows.length)
+  expect(numbers).toEqual(wanted.toSorted((a, b) => a - b))
+  const printed = await verified(`${part.name}.ndjson.manifest.json`, {
+    contract: api.deployment.contract,
+    rpc: api.anvil.url,
+  })
+  expect([printed.code, printed.err]).toEqual([0, ''])
+  expect(printed.out).toContain(`a part of the period: ${part.words}`)
+  expect(printed.out).toContain('that no other reading of the period goes with the filter')
+})
+
+test.for(['ndjson', 'csv'])('corrected values as %s are beside the raw ones', async (format) => {
+  const flags = { corrections: ['epa_2021_ext', 'barkjohn_2021'], sensor: [ids[0]] }
+  const { code, err } = await exported(`better.${format}`, format, [0, 59], flags)
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining('pm25_epa_2021_ext: corrected by version 1 of epa_2021_ext, 0x'),
+  ])
+  const printed = await verified(`better.${format}.manifest.json`)
+  expect([printed.code, printed.out]).toEqual([
+    0,
+    expect.stringContaining('✓ the values of epa_2021_ext, version 1, follow from the raw ones'),
+  ])
+  const text = readFileSync(fileOf(`better.${format}`), 'utf8')
+  const shown = format === 'csv' ? /,(\d+\.\d),(\d+\.\d)\r\n/ : /"pm25_epa_2021_ext":(\d+\.\d)/
+  const [cell = '', value = ''] = shown.exec(text) ?? []
+  expect(value).not.toBe('')
+  const other = text.replace(cell, cell.replace(value, String(Number(value) + 1)))
+  const manifest = JSON.parse(readFileSync(fileOf(`better.${format}.manifest.json`), 'utf8'))
+  writeFileSync(fileOf(`better2.${format}`), other)
+  manifest.rows.file = `better2.${format}`
+  writeFileSync(fileOf(`better2.${format}.manifest.json`), JSON.stringify(manifest))
+  const refused = await verified(`better2.${format}.manifest.json`)
+  expect([refused.code, refused.out]).toEqual([
+    1,
+    expect.stringMatching(/has [\d.]+ as pm25_epa_2021_ext, and the model gives [\d.]+/),
+  ])
+})
+
+test.for<[Flags, RegExp]>([
+  [{ area: ['Ikeya'] }, /--area: there is no area "Ikeya": did you mean "Ikeja"\?/],
+  [{ sensor: ['NGR-LOS-IKJ-009'] }, /no sensor "NGR-LOS-IKJ-009": did you mean "NGR-LOS-IKJ-001"/],
+  [{ sensor: ['x'] }, /--sensor: there is no sensor "x": there is NGR-LOS-IKJ-001, /],
+  [{ quality: 'best' }, /--quality must be good, suspect, all, and is "best"/],
+  [{ corrections: ['epa'] }, /there is no model "epa": there is epa_2021_ext, /],
+  [{ corrections: ['epa_2021_ext'], format: 'bundles' }, /a bundle has only what is proven/],
+])('an export by %j is refused in words, and no file is made', async ([flags, why]) => {
+  const { code, err } = await exported('unknown.ndjson', 'ndjson', [0, 59], flags)
+  expect([code, err]).toEqual([2, expect.stringMatching(why)])
+  expect(existsSync(fileOf('unknown.ndjson.manifest.json'))).toBe(false)
+})
+
+test.each(['ndjson', 'bundles'])(
+  'nothing is written as %s if there is no reading',
+  async (format) => {
+    const { code, err } = await exported(`none.${format}`, format, [-600, -540])
+    expect([code, err]).toEqual([1, expect.stringMatching(/no reading from .* nothing is written/)])
+    expect(
+      [`none.${format}`, `none.${format}.manifest.json`].some((name) => existsSync(fileOf(name))),
+    ).toBe(false)
+  },
+)
 
 test('bundles, one a line, are each proven by the standalone verifier', async () => {
   const { code } = await exported('some.bundles', 'bundles', [0, 0.2])

@@ -50,7 +50,7 @@ test('a data folder of 0.1: readings, sensors, webhooks, deliveries, proofs and 
   const data = join(folder.path, 'folder')
   const expected = <T>(name: string): T =>
     JSON.parse(readFileSync(join(folder.path, 'expect', name), 'utf8')) as T
-  const env = { AIRPROOF_ALLOW_INSECURE_WEBHOOKS: '1', ANCHOR_INTERVAL: '10s' }
+  const env = { AIRPROOF_ALLOW_INSECURE_WEBHOOKS: '1', ANCHOR_INTERVAL: '2s' }
   await using city = await runCity(data, { env })
   const { instance } = city
 
@@ -107,12 +107,13 @@ test('a data folder of 0.1: readings, sensors, webhooks, deliveries, proofs and 
   await eventually(
     'the next reading is anchored too, and the audit is green',
     async () => {
-      const { code, out } = await runCommand(auditCommand, {
+      const { code, out, err } = await runCommand(auditCommand, {
         flags: { data, json: true },
         env,
       })
       // contract 2 is in no final block yet
       if (code === exitCodes.tryAgain) return false
+      if (out === '') throw new Error(`the audit has no report: ${err}`)
       const { fit } = (JSON.parse(out) as { rows: { fit: number } }).rows
       return code === 0 && fit === rowsAtItsStop + 1
     },

@@ -187,7 +187,7 @@ function everySubject(): readonly string[] {
       ...'_INBOX.x _INBOX_operator.x _INBOX_NGR-LOS-IKJ-017.x air.ack.x air.readings.16 air.new nobody.x probe.x gate.x dw.0.x'.split(
         ' ',
       ),
-      ...'$SYS.REQ.SERVER.PING $SYS.REQ.SERVER.PING.CONNZ $SYS.REQ.SERVER.x.KICK $SYS.REQ.SERVER.x.RELOAD'.split(
+      ...'$SYS.REQ.SERVER.PING $SYS.REQ.SERVER.PING.CONNZ $SYS.REQ.SERVER.PING.JSZ $SYS.REQ.SERVER.x.KICK $SYS.REQ.SERVER.x.RELOAD'.split(
         ' ',
       ),
       ...'$SYS.REQ.ACCOUNT.AIR.CONNZ $SYS.REQ.USER.INFO $SYS.REQ.USER.AUTH $SYS.ACCOUNT.AIR.DISCONNECT'.split(
@@ -276,7 +276,7 @@ test.each([
   ['callout', [], ['$SYS.REQ.USER.AUTH', '$SYS.ACCOUNT.CLIENT.AUTH.ERR']],
   [
     'system',
-    ['$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.SERVER.*.KICK'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.SERVER.PING.JSZ', '$SYS.REQ.SERVER.*.KICK'],
     [inbox('system'), '$SYS.ACCOUNT.*.DISCONNECT'],
   ],
 ] as const)('%s, which is the gate too, may do nothing more', async (user, publish, subscribe) => {

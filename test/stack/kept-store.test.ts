@@ -180,7 +180,9 @@ describe('a command reads the store of the running instance', () => {
 
   test('settings that name another store are refused, with the setting’s name', async () => {
     await keep({ kind: 'sqlite', file: api.storeFile })
-    expect((await audit(influxEnv)).err).toContain('INFLUX_URL of this command names another place')
+    expect((await audit(influxEnv)).err).toContain(
+      'INFLUX_URL of this command, or of .env here, names another place',
+    )
     await keep(influx)
     const bucket = await audit({ INFLUX_BUCKET: 'water', INFLUX_TOKEN: 'secret' })
     expect([bucket.code, bucket.err]).toEqual([1, expect.stringContaining('INFLUX_BUCKET')])

@@ -40,7 +40,7 @@ test('whatever is killed under load, nothing is lost, doubled or reordered, and 
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   await using resources = new AsyncDisposableStack()
-  const env = { AIRPROOF_ALLOW_INSECURE_WEBHOOKS: '1', ANCHOR_INTERVAL: '10s' }
+  const env = { AIRPROOF_ALLOW_INSECURE_WEBHOOKS: '1', ANCHOR_INTERVAL: '2s' }
   const { instance } = resources.use(await runCity(data, { env }))
   const { user = '', password = '' } = instance.nats_operator ?? {}
   const nc = await connectNats(

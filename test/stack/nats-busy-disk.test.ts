@@ -1,10 +1,10 @@
 /** Messages of a device that sends as fast as it can do not delay its neighbours without end. */
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { guardedNats } from '../support/gate.ts'
 
 test('beyond the bound of what waits for the disk a sensor receives 429, and its neighbour is accepted', async () => {
-  await using nats = await guardedNats({ syncAlways: true })
+  await using nats = await guardedNats({ syncAlways: true, within: inject('disk') })
   const gate = await nats.startGate()
   const id = 'NGR-LOS-IKJ-017'
   const neighbour = Array.from({ length: 999 }, (_, i) => `NGR-LOS-YAB-${100 + i}`).find(

@@ -19,6 +19,7 @@ import { testAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { writeTinyPages } from '../support/tiny-pages.ts'
 
 const env = environment()
 const login = { NATS_USER: 'somebody', NATS_PASSWORD: 'wrong' }
@@ -184,7 +185,7 @@ test.each(['anchor', 'notifier', 'gate', 'api', 'dashboard'])('%s reports it too
   const key = opened.use(temporaryFolder())
   const keyFile = join(key.path, 'anchor.key')
   writeFileSync(keyFile, `${'1'.repeat(64)}\n`, { mode: 0o600 })
-  writeFileSync(join(key.path, 'index.html'), '<!doctype html>')
+  writeTinyPages(key.path)
   const more = {
     NATS_URL: `nats://${servers.plain}`,
     ...login,

@@ -24,7 +24,7 @@ async function shardHolders(nc: NatsConnection): Promise<(string | undefined)[]>
 }
 const digest = (body: Buffer): string => createHash('sha256').update(body).digest('hex')
 
-test('killed between the receiver’s 200 and our record: sent again, the same id and bytes', async () => {
+test.concurrent('killed between the receiver’s 200 and our record: sent again, the same id and bytes', async () => {
   await using nats = await testNats()
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
@@ -55,7 +55,7 @@ test('killed between the receiver’s 200 and our record: sent again, the same i
   expect(digest(two?.body ?? Buffer.alloc(0))).toBe(digest(one?.body ?? Buffer.alloc(1)))
 })
 
-test('two processes share the shards; each killed in turn, one asleep: nothing is lost, the old owner does not write any more', async () => {
+test.concurrent('two processes share the shards; each killed in turn, one asleep: nothing is lost, the old owner does not write any more', async () => {
   await using nats = await testNats()
   using folderA = temporaryFolder()
   using folderB = temporaryFolder()
@@ -134,7 +134,7 @@ test('two processes share the shards; each killed in turn, one asleep: nothing i
     expect(new Set(same.map(({ body }) => digest(body))).size).toBe(1)
 }, 120_000)
 
-test('asleep between a lease and its claim: a shard that another process claimed meanwhile is left alone', async () => {
+test.concurrent('asleep between a lease and its claim: a shard that another process claimed meanwhile is left alone', async () => {
   await using nats = await testNats()
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
@@ -174,7 +174,7 @@ const ownersOf = (nc: NatsConnection) =>
     Array.from({ length: shardCount }, async (_, shard) => (await lastWal(nc, shard)).worker),
   )
 
-test('random kills of notifier and server: none lost, few repeated, each with its one id and body', async () => {
+test.concurrent('random kills of notifier and server: none lost, few repeated, each with its one id and body', async () => {
   const soak = inject('soak')
   const [events, kills] = soak ? [2_500, 40] : [150, 4]
   await using nats = await testNats({ syncAlways: true })

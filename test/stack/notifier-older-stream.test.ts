@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const sensorOf = (n: number): string => `NGR-LOS-YAB-${String(n).padStart(3, '0')}`
 
-test.each([
+test.concurrent.each([
   { how: 'lives', isStopped: false },
   { how: 'is stopped', isStopped: true },
 ])(

@@ -24,7 +24,7 @@ import {
 import { startReceiver } from '../support/receiver.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('a source continues by itself after its server was silent, not only after a time without events', async () => {
+test.concurrent('a source continues by itself after its server was silent, not only after a time without events', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await ensureStreams(nc)
@@ -54,7 +54,7 @@ test('a source continues by itself after its server was silent, not only after a
   await nc.close()
 })
 
-test('after kills and sleeps of the server, events and readings are delivered as before', async () => {
+test.concurrent('after kills and sleeps of the server, events and readings are delivered as before', async () => {
   await using nats = await testNats({ syncAlways: true })
   using folder = temporaryFolder()
   await using receiver = await startReceiver()
@@ -103,7 +103,7 @@ test('after kills and sleeps of the server, events and readings are delivered as
   })
 }, 300_000)
 
-test('readings that wait longer than they are cached are read from the log again', async () => {
+test.concurrent('readings that wait longer than they are cached are read from the log again', async () => {
   await using nats = await testNats()
   using folder = temporaryFolder()
   await using receiver = await startReceiver()
@@ -129,7 +129,7 @@ test('readings that wait longer than they are cached are read from the log again
   expect(ids().size).toBe(count)
 })
 
-test('a batch that is anchored again in another contract is reported from there on as that says', async () => {
+test.concurrent('a batch that is anchored again in another contract is reported from there on as that says', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await ensureStreams(nc)

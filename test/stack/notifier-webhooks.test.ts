@@ -289,12 +289,15 @@ test('a webhook that the operator has disabled sends no test either', async () =
   const webhook = await putWebhook(nc, { url: receiver.url, filters, active: false })
   const disabled = { reason: 'operator', at: new Date().toISOString() } as const
   const { id } = await changeWebhook(nc, webhook, { disabled })
-  const refused = await eventually('it is known', async () => {
-    const answer = await ask({ op: 'test', webhook: id, event: 'aqi.high' })
-    return !answer.ok && answer.code === 'disabled' && answer
+  const test = () => ask({ op: 'test', webhook: id, event: 'aqi.high' })
+  await eventually('it is known', async () => {
+    const answer = await test()
+    return !answer.ok && answer.code === 'disabled'
   })
-  expect(refused).toMatchObject({ ok: false, code: 'disabled' })
-  expect(receiver.received).toEqual([])
+  // a test from between the two changes may have been sent
+  const sent = receiver.received.length
+  expect(await test()).toMatchObject({ ok: false, code: 'disabled' })
+  expect(receiver.received).toHaveLength(sent)
 })
 
 test('events since a time are sent again with the same ids, dead or delivered', async () => {

@@ -160,7 +160,7 @@ function faultsOfOrder(
   return faults
 }
 
-test('nothing is lost, doubled or out of order when processes are killed (SQLite)', async () => {
+test.concurrent('nothing is lost, doubled or out of order when processes are killed (SQLite)', async () => {
   using folder = temporaryFolder()
   await using store = checkedSqlite(folder.path)
   const random = seeded(13)
@@ -182,6 +182,7 @@ const missing = await influxMissing()
 
 test.skipIf(missing !== undefined)(
   `two pipelines and 2 % failing writes lose and double nothing (InfluxDB)${missing === undefined ? '' : ` (${missing})`}`,
+  { concurrent: true, timeout: 600_000 },
   async () => {
     using first = temporaryFolder()
     using second = temporaryFolder()
@@ -193,5 +194,4 @@ test.skipIf(missing !== undefined)(
     })
     expect(await survive('influx', store, [first.path, second.path])).toBeGreaterThan(2)
   },
-  600_000,
 )

@@ -78,9 +78,20 @@ test('events and the log go on while the store is away, and it gets all of it la
     await using reader = await store.open()
     expect(await readRows(reader)).toEqual([])
   }
+  await eventually(
+    'the metrics say how many readings the store lacks',
+    async () => (await pipeline.sum('airproof_store_lag_readings')) === readings,
+  )
+  expect(await pipeline.sum('airproof_store_lag_seconds')).toBeGreaterThan(0)
   release()
   await using reader = await store.open()
   expect(plainRows(await untilStored(reader, readings))).toEqual(plainRows(account.accepted))
+  await eventually(
+    'the metrics say that nothing is missing',
+    async () =>
+      (await pipeline.sum('airproof_store_lag_readings')) === 0 &&
+      (await pipeline.sum('airproof_store_lag_seconds')) === 0,
+  )
   printFigures('4 store away', { engine: 'sqlite', readings, events: copied.length })
 })
 

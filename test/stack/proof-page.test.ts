@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -12,6 +12,7 @@ import { tinyPage } from '../support/tiny-page.ts'
 const sensor = 'NGR-LOS-IKJ-001'
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 const link = `/proof/${sensor}/${formatIso(nowMs)}`
+const sample = join(import.meta.dirname, '../fixtures/bundles/in-a-city.airproof.json')
 const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } }
 
 let api: AnchoredApi
@@ -44,7 +45,7 @@ test('a link without a key gives people a page and programs the bundle', async (
   expect(page.answer.headers.get('vary')).toBe('Accept, Accept-Encoding')
   expect(page.text).toContain(sensor)
   expect(page.text).toContain('not measured')
-  expect(page.text).toContain('anchors on a demonstration chain (31337)')
+  expect(page.text).toContain('Local test chain (31337), not public')
   // which network it is, and the one address to hand on
   expect(page.text).toContain(`${api.deployment.contract}, from block ${api.deployment.block}`)
   const whole = `https://air.example/proof/${sensor}/${encodeURIComponent(formatIsoMs(nowMs))}`
@@ -125,10 +126,10 @@ test('the page’s script shows the proof, refuses a file that was altered, and 
     for (const name of ['page.js', 'airproof-verify.js'])
       writeFileSync(join(folder, name), await (await plain(`${api.url}/proof/${name}`)).text())
     await import(pathToFileURL(join(folder, 'page.js')).href)
-    await is('Proven on a demonstration chain (this reading)')
-    expect(verdict.dataset['ok']).toBe('true')
+    await is('Consistent – block not confirmed yet, on a local test chain (this reading)')
+    expect(verdict.dataset['verdict']).toBe('consistent')
     expect(page.find('checks').children.length).toBeGreaterThan(6)
-    expect(page.find('checks').text()).toContain('pins, not asked')
+    expect(page.find('checks').text()).toContain('✓ pins')
     expect(page.find('trusts').text()).toContain('compare it with a source that you trust')
 
     page.find('link').textContent = 'https://air.example/proof/…'
@@ -141,25 +142,35 @@ test('the page’s script shows the proof, refuses a file that was altered, and 
     node.value = api.anvil.url
     node.listeners.get('change')?.({})
     await eventually('the node is asked', () => checks.text().includes('✓ node'))
+    await is('Matches this network and a block you confirmed, on a local test chain')
+    // no word of a chain that the operator writes is green
+    expect(verdict.dataset['verdict']).toBe('consistent')
     node.value = 'http://127.0.0.1:1'
     node.listeners.get('change')?.({})
     await eventually('the page says that it reached no node', () =>
       page.find('unreached').textContent.includes('http://127.0.0.1:1 cannot be reached'),
     )
     // it was not asked, so it says neither yes nor no
-    expect([verdict.dataset['ok'], checks.text().includes('node:')]).toEqual(['true', false])
+    expect([verdict.dataset['verdict'], checks.text().includes('node:')]).toEqual([
+      'consistent',
+      false,
+    ])
     node.value = ''
 
     page.find('block').value = `0x${'12'.repeat(32)}`
     page.find('block').listeners.get('change')?.({})
-    await is('Refused')
+    await is('Not valid')
     page.find('block').value = ''
     const text = await (await plain(api.url + link)).text()
     const dropped = new File([text.replace('"pm10":2000', '"pm10":2001')], 'other.airproof.json')
     const event = { preventDefault: () => undefined, dataTransfer: { files: [dropped] } }
     page.root.listeners.get('drop')?.(event)
-    await is('Refused (other.airproof.json)')
+    await is('Not valid (other.airproof.json)')
     expect(page.find('checks').text()).toContain('✗ leaf')
+    const foreign = new File([readFileSync(sample)], 'foreign.airproof.json')
+    page.root.listeners.get('drop')?.({ ...event, dataTransfer: { files: [foreign] } })
+    await is('Valid proof, but of another network, on a local test chain (foreign.airproof.json)')
+    expect(verdict.dataset['verdict']).toBe('foreign')
   } finally {
     vi.unstubAllGlobals()
     rmSync(folder, { recursive: true, force: true })
@@ -179,7 +190,7 @@ test('a page that cannot reach its server says so, and what to do', async () => 
   try {
     await import(pathToFileURL(join(folder.path, 'page.js')).href)
     expect(page.find('verdict').textContent).toContain('The server cannot be reached')
-    expect(page.find('verdict').dataset['ok']).toBe('false')
+    expect(page.find('verdict').dataset['verdict']).toBe('unknown')
   } finally {
     vi.unstubAllGlobals()
   }

@@ -36,7 +36,7 @@ const hundredths = (from: number, to: number): number[] =>
 
 const sentAgain = 25
 
-test('a RAW stream that comes back older loses nothing of what it acknowledges after that', async () => {
+test.concurrent('a RAW stream that comes back older loses nothing of what it acknowledges after that', async () => {
   await using pipeline = await testPipeline()
   await pipeline.register(entryOf(sensor))
   await send(pipeline, 0, 10)
@@ -59,7 +59,7 @@ test('a RAW stream that comes back older loses nothing of what it acknowledges a
   expect(await pipeline.metric('airproof_raw_lost_total', 'process="pipeline"')).toBe(1)
 }, 120_000)
 
-test.each([
+test.concurrent.each([
   { how: 'fewer', sent: 3 },
   { how: 'as many', sent: 10 },
   { how: 'more', sent: 25 },

@@ -27,14 +27,14 @@ ${rest}`
   return { ...child, printed }
 }
 
-test('the echo of a Ctrl-C is no second one', async () => {
+test.concurrent('the echo of a Ctrl-C is not a second one', async () => {
   await using child = await startScript('setTimeout(() => process.exit(0), 100)')
   child.kill('SIGINT')
   child.kill('SIGINT')
   expect(await child.exited).toEqual({ code: 0, signal: null })
 })
 
-test('a second SIGTERM ends a process at once that does not come to its end', async () => {
+test.concurrent('a second SIGTERM ends a process at once that does not come to its end', async () => {
   await using child = await startScript('')
   child.kill('SIGTERM')
   await eventually('the first is heard', () => child.printed.includes('stopping'))
@@ -45,7 +45,7 @@ test('a second SIGTERM ends a process at once that does not come to its end', as
   expect(await child.exited).toEqual({ code: 143, signal: null })
 })
 
-test('a process that cannot come to its end ends itself, so that a killed supervisor leaves none', async () => {
+test.concurrent('a process that cannot come to its end ends itself, so that a killed supervisor leaves none', async () => {
   const printed: string[] = []
   const script = `import { processCommand } from '${pathToFileURL('cli/shell/process-command.ts').href}'
 import { stopSignal } from '${module}'

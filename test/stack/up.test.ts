@@ -35,7 +35,7 @@ async function ask({ api, key }: RunningInstance, path: string): Promise<Answer>
   return (await response.json()) as Answer
 }
 
-test('the three lines it prints work as printed', async () => {
+test.concurrent('the three lines it prints work as printed', async () => {
   using folder = temporaryFolder()
   await using up = await startUp(join(folder.path, 'data'))
   const lines = up.printed.map((line) => line.trim()).filter((line) => line.startsWith('curl '))
@@ -46,7 +46,7 @@ test('the three lines it prints work as printed', async () => {
   }
 })
 
-test('stopped by Ctrl-C it leaves no process, and the next start continues with the same key and NATS port', async () => {
+test.concurrent('stopped by Ctrl-C it leaves no process, and the next start continues with the same key and NATS port', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const first = await startUp(data)
@@ -67,7 +67,7 @@ test('stopped by Ctrl-C it leaves no process, and the next start continues with 
 /** Fewer than the 600 requests a minute that an account has. */
 const withinQuota = { everyMs: 200 }
 
-test('the simulated city is seen in /v1, also after the pipeline, the api and NATS were killed', async () => {
+test.concurrent('the simulated city is seen in /v1, also after the pipeline, the api and NATS were killed', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   await using up = await startUp(data, '--demo', '5')
@@ -97,7 +97,7 @@ test('the simulated city is seen in /v1, also after the pipeline, the api and NA
   expect(after.status).toBe('success')
 })
 
-test('with no server available it names what to install and ends with 1', async () => {
+test.concurrent('with no server available it names what to install and ends with 1', async () => {
   using folder = temporaryFolder()
   const lines: string[] = []
   const { PATH: _, NATS_URL: __, ...env } = environment()
@@ -130,10 +130,13 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-test('with its output closed by the reader it stops in order and leaves no process', async () => {
+test.concurrent('with its output closed by the reader it stops in order and leaves no process', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
-  const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
+  const ports = ['api', 'dashboard', 'mqtt', 'push', 'admin'].flatMap((name) => [
+    `--${name}-port`,
+    '0',
+  ])
   const child = spawn(process.execPath, ['bin/airproof.mjs', 'up', '--data', data, ...ports], {
     env: environment(),
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -151,7 +154,7 @@ test('with its output closed by the reader it stops in order and leaves no proce
   expect(listProcesses(data)).toEqual([])
 })
 
-test('ports that are taken are named together, and a start that fails leaves no folder', async () => {
+test.concurrent('ports that are taken are named together, and a start that fails leaves no folder', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   await using resources = new AsyncDisposableStack()
@@ -161,7 +164,7 @@ test('ports that are taken are named together, and a start that fails leaves no 
     const url = await listenOn(server, { host: '127.0.0.1', port: 0, setting: '' })
     return new URL(url).port
   }
-  const names = ['api', 'dashboard', 'push', 'nats', 'mqtt']
+  const names = ['api', 'dashboard', 'push', 'nats', 'mqtt', 'admin']
   const ports = await Promise.all(names.map(taken))
   const flags = names.flatMap((name, place) => [`--${name}-port`, ports[place] ?? ''])
   const lines: string[] = []

@@ -115,7 +115,7 @@ const shell = onPath('sh', env)
 const hasCurl = shell !== undefined && onPath('curl', env) !== undefined
 
 test.skipIf(!hasCurl)('each sample for curl is a request that the API takes', async () => {
-  const told: Record<string, string> = {}
+  const statuses: Record<string, string> = {}
   for (const methods of Object.values(served.paths))
     for (const { operationId, 'x-codeSamples': samples } of Object.values(methods)) {
       const [first] = samples
@@ -125,13 +125,13 @@ test.skipIf(!hasCurl)('each sample for curl is a request that the API takes', as
       const { stdout } = await run(shell ?? '', ['-c', script], {
         env: { ...env, AIRPROOF_URL: api.url, AIRPROOF_KEY: ada.key },
       })
-      told[operationId] = stdout
+      statuses[operationId] = stdout
     }
   // what a sample names that is not here: its webhook, and the proof of a reading that is not anchored
   const elsewhere = ['404', '503']
-  const refused = Object.entries(told).filter(
+  const refused = Object.entries(statuses).filter(
     ([, status]) => !/^20[012]$/.test(status) && !elsewhere.includes(status),
   )
   expect(refused).toEqual([])
-  expect(told).toMatchObject({ listReadings: '200', stream: '200', createWebhook: '201' })
+  expect(statuses).toMatchObject({ listReadings: '200', stream: '200', createWebhook: '201' })
 })

@@ -81,6 +81,13 @@ type Options = {
   readonly isStarted?: boolean
   /** Another engine than SQLite; `env` configures the process for it. */
   readonly openStore?: () => Promise<Store>
+  /** An instance that is there already; its data folder is `folder`. */
+  readonly at?: {
+    readonly nats: TestNats
+    readonly store: Store
+    readonly storeFile: string
+    readonly folder: string
+  }
 }
 
 export const siteOf = (area: string, lat = 6.6, lon = 3.35, from = '2020-01-01T00:00:00Z') => ({
@@ -96,15 +103,17 @@ export async function testApi({
   isStoring = () => true,
   isStarted = true,
   openStore,
+  at,
 }: Options = {}): Promise<TestApi> {
   await using opened = new AsyncDisposableStack()
-  const folder = opened.use(temporaryFolder())
-  const nats = opened.use(await testNats())
+  const folder = at === undefined ? opened.use(temporaryFolder()) : { path: at.folder }
+  const nats = at?.nats ?? opened.use(await testNats())
   const nc = await nats.connect()
   opened.defer(() => nc.close())
   await ensureStreams(nc)
-  const storeFile = join(folder.path, 'readings.sqlite')
-  const store = opened.use(await (openStore?.() ?? openSqliteStore({ file: storeFile })))
+  const storeFile = at?.storeFile ?? join(folder.path, 'readings.sqlite')
+  const store =
+    at?.store ?? opened.use(await (openStore?.() ?? openSqliteStore({ file: storeFile })))
   const kvm = new Kvm(nc)
   const sensors = await kvm.open(buckets.sensors)
   const keys = await kvm.open(buckets.keys)
@@ -205,7 +214,8 @@ export async function testApi({
       rawLast: state.rawLast + 1,
       rawLastTimeMs: Date.now(),
       nLast: state.n + readings.length,
-      lateTo: 0,
+      // nothing is ever deferred here
+      lateTo: lastSeq,
       listenedMs: state.listenedMs + 1_000,
       deferred: [],
       refused: [],

@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts'
 import { anchorInstance } from './chain/anchor-instance.ts'
 import { logWriter } from './chain/log-writer.ts'
 import { eventually } from './eventually.ts'
-import { testNats } from './nats.ts'
+import { type TestNats, testNats } from './nats.ts'
 import { deviceWord, signingDevice } from './signing-device.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -25,6 +25,7 @@ const keccak = await createKeccak()
 
 export type ArchivedCity = AsyncDisposable & {
   readonly nc: NatsConnection
+  readonly nats: TestNats
   readonly natsUrl: string
   readonly rpc: string
   readonly folder: string
@@ -33,13 +34,14 @@ export type ArchivedCity = AsyncDisposable & {
   readonly log: ReturnType<typeof logWriter>
   /** Resolves when all of the log is final, and its rows are in the store. */
   readonly settle: () => Promise<void>
-  /** As on the next day. */
+  /** As on the next day, unless `nowMs` says otherwise. */
   readonly archive: (
     to: string,
     more?: Partial<Pick<ArchiveConfig, 'withHashes'>> & {
       isPart?: boolean
       store?: Store
       days?: number
+      nowMs?: number
       nc?: NatsConnection
     },
   ) => Promise<Archived>
@@ -131,6 +133,7 @@ export async function archivedCity({
   const closing = opened.move()
   return {
     nc,
+    nats,
     natsUrl: nats.url,
     rpc: instance.url,
     folder,
@@ -140,7 +143,14 @@ export async function archivedCity({
     settle,
     archive: (
       to,
-      { withHashes = false, isPart = false, store: other = store, days = 1, nc: by = nc } = {},
+      {
+        withHashes = false,
+        isPart = false,
+        store: other = store,
+        days = 1,
+        nowMs = Date.now() + days * dayMs,
+        nc: by = nc,
+      } = {},
     ) =>
       archiveOnce({
         nc: by,
@@ -151,7 +161,7 @@ export async function archivedCity({
           about: { title: 'Test', publisher: 'Test', licence: 'CC-BY-4.0' },
         },
         keccak,
-        nowMs: Date.now() + days * dayMs,
+        nowMs,
         isPart,
         stop: new AbortController().signal,
       }),

@@ -22,7 +22,8 @@ const quiet = [
   '--disable-sync',
 ]
 
-export async function openChromium(): Promise<Browser> {
+/** @param args more of them */
+export async function openChromium(args: readonly string[] = []): Promise<Browser> {
   if ('missing' in program) throw new Error(program.missing)
-  return await chromium.launch({ executablePath: program.file, args: quiet })
+  return await chromium.launch({ executablePath: program.file, args: [...quiet, ...args] })
 }

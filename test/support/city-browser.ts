@@ -1,22 +1,32 @@
 /** The public pages in a real Chromium, with the dashboard in front of a given API. */
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { build } from 'vite'
+import { inject } from 'vitest'
+import { makeOnce } from '../../runtime/engines/engine-cache.ts'
 import type { TestApi } from './api.ts'
 import { openChromium } from './chromium.ts'
 import { type TestDashboard, testDashboard } from './dashboard.ts'
 import { eventually } from './eventually.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 export type CityBrowser = AsyncDisposable & {
   readonly dashboard: TestDashboard
   readonly open: (path: string, looks?: Looks) => Promise<OpenPage>
 }
 
-type Looks = { readonly width?: number; readonly scheme?: 'light' | 'dark' }
+type Looks = {
+  readonly width?: number
+  readonly scheme?: 'light' | 'dark'
+  /** The worker that keeps what was last seen may run. */
+  readonly isOfflineKept?: boolean
+  readonly hasScript?: boolean
+  /** Of the cookie of a session: the reader is signed in. */
+  readonly session?: string
+  readonly language?: 'en' | 'fr'
+}
 
 export type OpenPage = {
   readonly page: Page
@@ -34,14 +44,29 @@ export const buildPages = async (outDir: string) =>
     build: { outDir, emptyOutDir: true },
   })
 
-export async function cityBrowser(api: Pick<TestApi, 'nats' | 'url'>): Promise<CityBrowser> {
+/** The folder of the same, built once in a run. */
+export async function builtPages(): Promise<string> {
+  const folder = join(inject('ofRun'), 'pages')
+  if (!existsSync(folder)) await makeOnce(folder, async (aside) => void (await buildPages(aside)))
+  return folder
+}
+
+type Options = {
+  /** More settings of the dashboard. */
+  readonly env?: Readonly<Record<string, string>>
+  /** More of Chromium's. */
+  readonly args?: readonly string[]
+}
+
+export async function cityBrowser(
+  api: Pick<TestApi, 'nats' | 'url'>,
+  { env = {}, args = [] }: Options = {},
+): Promise<CityBrowser> {
   await using opened = new AsyncDisposableStack()
-  const pages = join(opened.use(temporaryFolder()).path, 'pages')
-  await buildPages(pages)
   const dashboard = opened.use(
     await testDashboard({
       nats: api.nats,
-      env: { AIRPROOF_API_URL: api.url, AIRPROOF_DASHBOARD_PAGES: pages },
+      env: { AIRPROOF_API_URL: api.url, AIRPROOF_DASHBOARD_PAGES: await builtPages(), ...env },
     }),
   )
   // the API learns the dashboard's key a moment after it was made
@@ -49,16 +74,23 @@ export async function cityBrowser(api: Pick<TestApi, 'nats' | 'url'>): Promise<C
     const answer = await fetch(`${dashboard.url}/data/v1/sensors?limit=1`)
     return answer.status === 200
   })
-  const browser = await openChromium()
+  const browser = await openChromium(args)
   opened.defer(() => browser.close())
-  const open: CityBrowser['open'] = async (path, { width = 1280, scheme = 'light' } = {}) => {
+  const open: CityBrowser['open'] = async (path, looks = {}) => {
+    const { width = 1280, scheme = 'light', session, language } = looks
     const context = await browser.newContext({
       viewport: { width, height: 800 },
       colorScheme: scheme,
       reducedMotion: 'reduce',
+      javaScriptEnabled: looks.hasScript !== false,
       timezoneId: 'Africa/Lagos',
       locale: 'en-GB',
+      // what a page asks for is seen, and may be refused, by the test
+      serviceWorkers: looks.isOfflineKept === true ? 'allow' : 'block',
     })
+    const { url } = dashboard
+    if (language !== undefined) await context.addCookies([{ name: 'lang', value: language, url }])
+    if (session !== undefined) await context.addCookies([sessionCookie(url, session)])
     const page = await context.newPage()
     page.setDefaultTimeout(45_000)
     const complaints: string[] = []
@@ -78,6 +110,16 @@ export async function cityBrowser(api: Pick<TestApi, 'nats' | 'url'>): Promise<C
   const all = opened.move()
   return { dashboard, open, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
+
+/** As the server sets it. */
+export const sessionCookie = (url: string, value: string) => ({
+  name: '__Host-session',
+  value,
+  url: url.replace('http:', 'https:'),
+  secure: true,
+  httpOnly: true,
+  sameSite: 'Lax' as const,
+})
 
 /** A screenshot of the page when its test failed. @returns its path, for the failure's text */
 export async function pictureOf(page: Page): Promise<string> {

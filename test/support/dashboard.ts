@@ -1,5 +1,4 @@
 /** The dashboard process as it runs, with a real nats-server, and a browser's cookies. */
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { run } from '../../dashboard/main.ts'
@@ -11,6 +10,7 @@ import { openSecretBox } from '../../runtime/secrets/secret-key.ts'
 import { eventually } from './eventually.ts'
 import { signInAs, type TestNats, testNats } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { writeTinyPages } from './tiny-pages.ts'
 
 export type TestDashboard = AsyncDisposable & {
   readonly url: string
@@ -43,10 +43,7 @@ export async function testDashboard({
   opened.defer(() => nc.close())
   await ensureStreams(nc)
   const pages = join(folder, 'pages')
-  mkdirSync(join(pages, 'assets'), { recursive: true })
-  writeFileSync(join(pages, 'index.html'), '<!doctype html><title>the shell</title>')
-  writeFileSync(join(pages, 'base.css'), 'body{}')
-  writeFileSync(join(pages, 'assets', 'main-12345678.js'), 'export {}')
+  writeTinyPages(pages)
   const port = await freePort()
   const adminPort = await freePort()
   const url = `http://127.0.0.1:${port}`

@@ -23,7 +23,17 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   operate: ['core/', 'schemas/', 'runtime/', 'store/', 'anchor/verifier/', 'hyparquet', '@nats-io'],
   gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', '@nats-io', 'prom-client'],
   store: ['core/', '@influxdata/influxdb-client'],
-  pipeline: ['core/', 'schemas/', 'runtime/', 'store/', 'rxjs', '@nats-io', 'prom-client'],
+  pipeline: [
+    'core/',
+    'schemas/',
+    'runtime/',
+    // old readings, which the archive has
+    'operate/',
+    'store/',
+    'rxjs',
+    '@nats-io',
+    'prom-client',
+  ],
   anchor: ['core/', 'schemas/', 'runtime/', 'viem', '@nats-io', 'prom-client'],
   notifier: ['core/', 'schemas/', 'runtime/', 'undici', '@nats-io', 'prom-client'],
   archive: [
@@ -59,6 +69,9 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     '@koa/router',
     'nodemailer',
     'qrcode-generator',
+    '@resvg/resvg-wasm',
+    // hands on what the API has packed
+    'undici',
     '@nats-io',
     'prom-client',
     // the pages in the browser, `dashboard/web`
@@ -66,10 +79,28 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     '@preact/signals',
     'uplot',
     'leaflet',
+    'supercluster',
+    // the map's ground: its file's head in the server, its tiles in the browser
+    'pmtiles',
+    'protomaps-leaflet',
     'vite',
   ],
+  // what a release is made of; no other folder imports it
+  release: ['runtime/'],
   // made from what the API serves; no other folder imports it
   clients: ['api/', 'runtime/', 'anchor/verifier/', 'openapi-fetch'],
+  // from what the processes register; no other folder imports it
+  observe: [
+    'gate/',
+    'pipeline/',
+    'anchor/',
+    'notifier/',
+    'archive/',
+    'api/',
+    'dashboard/',
+    'runtime/',
+    'prom-client',
+  ],
   cli: [
     'core/',
     'schemas/',
@@ -86,6 +117,10 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'api/',
     'dashboard/',
     '@nats-io',
+    // `airproof map build`
+    '@maplibre/geojson-vt',
+    '@maplibre/vt-pbf',
+    'pmtiles',
   ],
 }
 
@@ -127,6 +162,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     decide: ['intake'],
     log: [],
     projections: [],
+    neighbours: [],
     copies: ['intake', 'log'],
   },
   notifier: {
@@ -142,7 +178,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     access: ['http'],
     quota: ['http', 'access'],
     live: ['http'],
-    openapi: ['http'],
+    openapi: ['http', 'stream'],
     areas: ['http', 'live'],
     sensors: ['http', 'live', 'areas', 'readings'],
     readings: ['http', 'live'],
@@ -153,16 +189,19 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     webhooks: ['http', 'live'],
     statistics: ['http', 'live', 'areas', 'readings', 'sensors'],
   },
-  dashboard: { mail: ['server'], server: [], web: [] },
+  dashboard: { texts: [], mail: ['server', 'texts'], server: ['texts'], web: ['texts'] },
   cli: {
     shell: [],
-    up: ['shell'],
+    up: ['shell', 'doctor'],
+    store: ['shell', 'up'],
     doctor: ['shell'],
+    backup: ['shell'],
     simulate: ['shell'],
     replay: ['shell'],
     sensors: ['shell', 'replay'],
     archive: ['shell'],
     export: ['shell'],
+    map: ['shell'],
     anchor: ['shell', 'export'],
     audit: ['shell', 'export'],
   },
@@ -188,15 +227,17 @@ export const processFolders = [
  * `operate/`. A door that ends in a slash is a room.
  */
 export const doors: Readonly<Record<(typeof processFolders)[number], readonly string[]>> = {
-  gate: ['main.ts'],
+  // `doctor` reads each process's settings as it does itself
+  gate: ['main.ts', 'config.ts'],
   pipeline: ['main.ts'],
   // `send/resync.ts` is what an operator does to the sender's journal
   anchor: ['main.ts', 'config.ts', 'audit/', 'chain/', 'deploy/', 'verifier/', 'send/resync.ts'],
-  notifier: ['main.ts'],
+  notifier: ['main.ts', 'config.ts'],
   // `archive-once.ts` is the same work, once, by an operator
   archive: ['main.ts', 'archive-once.ts', 'config.ts'],
-  api: ['main.ts'],
-  dashboard: ['main.ts'],
+  api: ['main.ts', 'config.ts'],
+  // `mail/post.ts` also signs in to the mail server, and sends nothing
+  dashboard: ['main.ts', 'config.ts', 'mail/post.ts'],
 }
 
 /** The files of a process's folder among these that none of its doors allows. */

@@ -9,7 +9,8 @@ export type EventStream = Disposable & {
   readonly events: StreamEvent[]
   /** The last id that was sent, with an event or without. */
   readonly lastId: () => string | undefined
-  readonly comments: string[]
+  /** How often the server said that the line lives. */
+  readonly pings: () => number
   readonly isClosed: () => boolean
   readonly body: Readable
 }
@@ -22,7 +23,7 @@ export function listenTo(
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers, agent: false }, (answer) => {
       const events: StreamEvent[] = []
-      const comments: string[] = []
+      let pings = 0
       let rest = ''
       let lastId: string | undefined
       let isClosed = false
@@ -30,12 +31,12 @@ export function listenTo(
         let [event, data] = ['message', '']
         for (const line of block.split('\n')) {
           const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? []
-          if (name === '') comments.push(value)
           if (name === 'id') lastId = value
           if (name === 'event') event = value
           if (name === 'data') data += value
         }
-        if (data !== '') events.push({ event, id: lastId ?? '', data: JSON.parse(data) })
+        if (event === 'ping') pings++
+        else if (data !== '') events.push({ event, id: lastId ?? '', data: JSON.parse(data) })
       }
       answer.setEncoding('utf8')
       answer.on('data', (text: string) => {
@@ -51,7 +52,7 @@ export function listenTo(
         status: answer.statusCode ?? 0,
         headers: answer.headers,
         events,
-        comments,
+        pings: () => pings,
         body: answer,
         lastId: () => lastId,
         isClosed: () => isClosed,

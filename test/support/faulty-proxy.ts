@@ -2,8 +2,11 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { listenOn } from '../../runtime/http/listen.ts'
 
-/** Hand it on; refuse it for a second; or end the connection after so many bytes of the answer. */
-export type Deed = 'pass' | 'too many' | { readonly cutAfter: number }
+/**
+ * Hand it on; refuse it for a second, with 429 or with 503; take it and never answer; or end the connection after
+ * a number of bytes of the answer.
+ */
+export type Deed = 'pass' | 'too many' | 'away' | 'hang' | { readonly cutAfter: number }
 
 export type FaultyProxy = AsyncDisposable & {
   readonly url: string
@@ -11,44 +14,56 @@ export type FaultyProxy = AsyncDisposable & {
   readonly asked: { readonly path: string; readonly deed: Deed }[]
   /** Answers under way whose path begins with this. */
   readonly underWay: (path: string) => number
+  /** Nothing more arrives of these answers, and their connections stay open. */
+  readonly freeze: (path: string) => void
   /** Ends these connections. */
   readonly cut: (path: string) => void
   /** Replaces the rule. @param decide count: from 1, of the requests since */
   readonly be: (decide: (path: string, count: number) => Deed) => void
 }
 
+const refusals = {
+  'too many': [429, 'too_many_requests'],
+  away: [503, 'overloaded'],
+} as const
+
 export async function faultyProxy(target: string): Promise<FaultyProxy> {
   let decide: (path: string, count: number) => Deed = () => 'pass'
   const asked: FaultyProxy['asked'] = []
   let count = 0
-  const open = new Map<ServerResponse, string>()
+  const open = new Map<ServerResponse, { readonly path: string; readonly reply: IncomingMessage }>()
   const answer = (from: IncomingMessage, to: ServerResponse): void => {
     const path = from.url ?? ''
     const deed = decide(path, ++count)
     asked.push({ path, deed })
-    if (deed === 'too many') {
+    if (deed === 'hang') {
       from.resume()
-      const error = { code: 'too_many_requests', message: 'wait', details: {} }
-      to.writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' })
+      return
+    }
+    if (deed === 'too many' || deed === 'away') {
+      from.resume()
+      const [status, code] = refusals[deed]
+      const error = { code, message: 'wait', details: {} }
+      to.writeHead(status, { 'content-type': 'application/json', 'retry-after': '1' })
       to.end(JSON.stringify({ status: 'error', error, request_id: '' }))
       return
     }
     const { method, headers } = from
-    const onward = request(new URL(path, target), { method, headers, agent: false }, (told) => {
-      to.writeHead(told.statusCode ?? 502, told.headers)
+    const onward = request(new URL(path, target), { method, headers, agent: false }, (reply) => {
+      to.writeHead(reply.statusCode ?? 502, reply.headers)
       // its head alone does not wait for the first byte
       to.flushHeaders()
-      open.set(to, path)
+      open.set(to, { path, reply })
       let left = deed === 'pass' ? Infinity : deed.cutAfter
-      told.on('data', (bytes: Buffer) => {
+      reply.on('data', (bytes: Buffer) => {
         const sent = bytes.subarray(0, left)
         left -= sent.length
         to.write(sent, () => {
           if (left === 0) to.destroy()
         })
       })
-      told.once('end', () => to.end())
-      told.once('error', () => to.destroy())
+      reply.once('end', () => to.end())
+      reply.once('error', () => to.destroy())
     })
     onward.once('error', () => to.destroy())
     to.once('close', () => {
@@ -62,9 +77,12 @@ export async function faultyProxy(target: string): Promise<FaultyProxy> {
   return {
     url,
     asked,
-    underWay: (path) => [...open.values()].filter((one) => one.startsWith(path)).length,
+    underWay: (path) => [...open.values()].filter((one) => one.path.startsWith(path)).length,
+    freeze: (path) => {
+      for (const one of open.values()) if (one.path.startsWith(path)) one.reply.pause()
+    },
     cut: (path) => {
-      for (const [to, one] of open) if (one.startsWith(path)) to.destroy()
+      for (const [to, one] of open) if (one.path.startsWith(path)) to.destroy()
     },
     be: (rule) => {
       decide = rule

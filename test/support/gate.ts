@@ -64,6 +64,8 @@ type Options = StreamOptions & {
   readonly mayBeDenied?: boolean
   readonly syncAlways?: boolean
   readonly maxConnections?: number
+  /** Where its folder is; that of temporary files by default. */
+  readonly within?: string
   readonly tls?: { readonly certFile: string; readonly keyFile: string }
 }
 
@@ -71,12 +73,13 @@ export async function guardedNats({
   maxConnections = 20_000,
   syncAlways = false,
   mayBeDenied = false,
+  within = tmpdir(),
   tls,
   ...streams
 }: Options = {}): Promise<Guarded> {
   await using opened = new AsyncDisposableStack()
   const env = environment()
-  const folder = mkdtempSync(join(tmpdir(), 'airproof-gate-'))
+  const folder = mkdtempSync(join(within, 'airproof-gate-'))
   opened.defer(() => rmSync(folder, { recursive: true, force: true }))
   const access = newNatsAccess()
   const [port, mqttPort] = [await freePort(), await freePort()]

@@ -18,6 +18,8 @@ export type TestBucket = InfluxBuckets & {
   readonly bucket: string
   /** With the service's token. @param url of a proxy in front of the server; by default the server's own */
   readonly open: (url?: string) => Promise<Store>
+  /** Deletes the bucket of readings. */
+  readonly drop: () => Promise<void>
 }
 
 export type TestInflux = AsyncDisposable & {
@@ -65,7 +67,14 @@ export async function testInflux(): Promise<TestInflux> {
       const buckets = await addInfluxBuckets(operator, bucket)
       const token = await buckets.newWriteToken()
       const open = (at = url): Promise<Store> => openInfluxStore({ url: at, org, bucket, token })
-      return { ...buckets, token, url, org, bucket, open }
+      const drop = async (): Promise<void> => {
+        const headers = { authorization: `Token ${operator.operatorToken}` }
+        const asked = await fetch(`${url}/api/v2/buckets?name=${bucket}`, { headers })
+        const found = (await asked.json()) as { buckets: readonly { id: string }[] }
+        for (const { id } of found.buckets)
+          await fetch(`${url}/api/v2/buckets/${id}`, { method: 'DELETE', headers })
+      }
+      return { ...buckets, token, url, org, bucket, open, drop }
     },
     kill: async () => {
       server.kill('SIGKILL')

@@ -10,7 +10,11 @@ const contract = {
   code_hash: hash as string,
   owner_at: [...ownerAt] as number[],
 }
-const chain = { id: 31_337, name: 'chain 31337, a demonstration chain', demonstration: true }
+const chain = {
+  id: 31_337,
+  name: 'chain 31337, a local test chain, for demonstration only',
+  demonstration: true,
+}
 
 /** The network of the sample bundles. */
 export const sampleNetwork = {

@@ -17,14 +17,7 @@ import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
 import { writeKeyFingerprint } from '../../runtime/secrets/secret-key.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import type { Account } from '../../schemas/people/account.ts'
-import {
-  buckets,
-  ledgerStream,
-  presenceSubject,
-  qualitySubject,
-  riseSubject,
-  walSubject,
-} from '../../schemas/subjects.ts'
+import { buckets, eventSubject, ledgerStream, walSubject } from '../../schemas/subjects.ts'
 import { encodeRecords } from '../../schemas/webhooks/ledger-records.ts'
 import { noCursors } from '../../schemas/webhooks/ledger-version.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
@@ -153,17 +146,10 @@ export const quality = (sensor = 'NGR-LOS-YAB-001'): AirEvent => ({
   reading: { ...reading(40), quality: ['pm_spike'] },
 })
 
-const subjects = {
-  rise: riseSubject,
-  online: presenceSubject,
-  offline: presenceSubject,
-  quality: qualitySubject,
-} as const satisfies Record<AirEvent['kind'], (sensor: string) => string>
-
 /** @returns its sequence in EVENTS */
 export async function publishEvent(nc: NatsConnection, event: AirEvent): Promise<number> {
-  const name = subjects[event.kind]
-  const ack = await jetstream(nc).publish(name(event.sensor_id), JSON.stringify(event))
+  const subject = eventSubject(event.kind, event.sensor_id)
+  const ack = await jetstream(nc).publish(subject, JSON.stringify(event))
   return ack.seq
 }
 

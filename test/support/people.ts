@@ -49,7 +49,7 @@ export async function newPerson(
 export async function accountOf(
   browser: Browser,
 ): Promise<{ id: string; email: string; name: string } | undefined> {
-  const { status, text } = await browser.get('/me')
-  if (status !== 200) return undefined
-  return (JSON.parse(text) as { account: { id: string; email: string; name: string } }).account
+  const { text } = await browser.get('/me')
+  type Known = { id: string; email: string; name: string }
+  return (JSON.parse(text) as { account: Known | null }).account ?? undefined
 }

@@ -25,16 +25,14 @@ import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import {
   buckets,
+  eventSubjects,
   eventsStream,
-  presenceSubject,
-  qualitySubject,
   rawStream,
   rawSubject,
   readingsStream,
   rejectedHeaders,
   rejectedStream,
   rejectedSubject,
-  riseSubject,
 } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import type { Store } from '../../store/store.ts'
@@ -71,6 +69,7 @@ export type TestPipeline = AsyncDisposable & {
   readonly js: JetStreamClient
   /** Reads the file that the pipeline writes. */
   readonly store: Store
+  readonly storeFile: string
   readonly register: (...entries: readonly SensorEntry[]) => Promise<void>
   /** Resolves when RAW has it. @param partition another than the sensor's own, for a wrong message */
   readonly publish: (
@@ -218,8 +217,7 @@ export async function testPipeline(): Promise<TestPipeline> {
       return state.messages >= expected
     })
     const events: AirEvent[] = []
-    const subjects = [riseSubject(sensor), presenceSubject(sensor), qualitySubject(sensor)]
-    for (const subject of subjects) {
+    for (const subject of eventSubjects(sensor)) {
       let message = await nextMessage(nc, eventsStream, subject, 1)
       while (message !== undefined) {
         events.push(JSON.parse(new TextDecoder().decode(message.data)) as AirEvent)
@@ -236,6 +234,7 @@ export async function testPipeline(): Promise<TestPipeline> {
     nc,
     js,
     store,
+    storeFile: file,
     register: async (...entries) => {
       for (let at = 0; at < entries.length; at += 500) {
         const some = entries.slice(at, at + 500)

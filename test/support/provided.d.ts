@@ -6,5 +6,9 @@ declare module 'vitest' {
     soak: boolean
     /** Properties are drawn from a new seed (`npm run fuzz`, `npm run soak`). */
     drawsAnew: boolean
+    /** A folder for what needs a disk; others are in memory. */
+    disk: string
+    /** A folder for what is made once in a run, and then shared; deleted after it. */
+    ofRun: string
   }
 }

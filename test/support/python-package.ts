@@ -10,11 +10,13 @@ type Package = {
   readonly version: string
   /** Also its dependencies; else only the package itself. */
   readonly withNeeded?: boolean
+  /** Of those, the packages that have no wheel. */
+  readonly fromSource?: readonly string[]
 }
 
 /** For PYTHONPATH, or why it is not available. */
 export async function pythonPackage(
-  { name, version, withNeeded = false }: Package,
+  { name, version, withNeeded = false, fromSource = [] }: Package,
   env: Environment,
 ): Promise<{ readonly folder: string } | { readonly missing: string }> {
   const python = onPath('python3', env) ?? onPath('python', env)
@@ -24,7 +26,8 @@ export async function pythonPackage(
   try {
     await makeOnce(folder, async (aside) => {
       const alone = withNeeded ? [] : ['--no-deps']
-      const what = ['install', ...alone, '--only-binary', ':all:', '--quiet', '--retries', '1']
+      const wheels = ['--only-binary', ':all:', ...fromSource.flatMap((of) => ['--no-binary', of])]
+      const what = ['install', ...alone, ...wheels, '--quiet', '--retries', '1']
       await runTool(python, ['-m', 'pip', ...what, '--target', aside, `${name}==${version}`], {
         env,
         timeoutMs: 120_000,

@@ -1,9 +1,12 @@
 import type { Command } from '../../cli/shell/command.ts'
+import { changeOf } from '../../cli/shell/operator-change.ts'
 import { exitCodeOf, inWords } from '../../runtime/exit.ts'
 import type { Environment, Flags } from '../../runtime/settings.ts'
 
 type Said = { readonly code: number; readonly out: string; readonly err: string }
 type Told = {
+  /** Its name: what it changes is written into the operators' log, as `airproof` does. */
+  readonly name?: string
   readonly words?: readonly string[]
   readonly flags?: Flags
   readonly env?: Environment
@@ -12,7 +15,7 @@ type Told = {
 /** Runs a command as `airproof` does, and returns its output and exit code. */
 export async function runCommand(
   { run }: Command,
-  { words = [], flags = {}, env = {} }: Told,
+  { name = '', words = [], flags = {}, env = {} }: Told,
 ): Promise<Said> {
   const [out, err]: [string[], string[]] = [[], []]
   const context = {
@@ -22,6 +25,7 @@ export async function runCommand(
     print: (line: string) => void out.push(line),
     note: (line: string) => void err.push(line),
     isTerminal: false,
+    change: changeOf(name, { words, flags, env, note: (line) => void err.push(line) }),
     stop: new AbortController().signal,
   }
   const code = await run(context).catch((error: unknown) => {

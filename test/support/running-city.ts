@@ -30,7 +30,10 @@ export async function runCity(
   { flags = [], env = {} }: Options = {},
 ): Promise<RunningCity> {
   const printed: string[] = []
-  const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
+  const ports = ['api', 'dashboard', 'mqtt', 'push', 'admin'].flatMap((name) => [
+    `--${name}-port`,
+    '0',
+  ])
   const child = await startChild({
     command: process.execPath,
     args: ['bin/airproof.mjs', 'up', '--data', data, ...ports, ...flags],

@@ -108,6 +108,7 @@ const published: Readonly<Record<string, readonly (readonly [ugM3: number, value
     [15, 25],
     [30, 50],
     [31, 51],
+    [45, 75],
     [60, 100],
     [61, 101],
     [90, 200],
@@ -311,6 +312,7 @@ describe('a made-up index is used everywhere', async () => {
     area: 'Ikeja',
     startMs: nowMs,
     readings: 3,
+    failed: 0,
     fields: {
       ...mapQuantities(() => field()),
       pm25: field(20, 2, 150, 9),

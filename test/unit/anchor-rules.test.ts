@@ -118,7 +118,7 @@ describe('what of the log is kept', () => {
     expect(keepFrom({ ...bounds, clientsFrom: 90 })).toBe(81)
   })
 
-  test('is within so many bytes for clients', () => {
+  test('is within a number of bytes for clients', () => {
     const held = { first_seq: 11, last_seq: 110, bytes: 1_000 }
     expect(fromBytes(held, 1_000)).toBe(11)
     expect(fromBytes(held, 250)).toBe(86)

@@ -19,6 +19,7 @@ const stats = (startMs: number, readings: number, mean: number): AreaStats => {
     area: 'Ikeja',
     startMs,
     readings,
+    failed: 0,
     fields: { ...mapQuantities(() => none), pm25, aqi: none },
   }
 }

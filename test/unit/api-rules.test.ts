@@ -176,3 +176,25 @@ test('the copy grows stale while a barrier hangs, until the next one answers', a
   nowMs = 5_001
   expect(freshness.staleMs()).toBeLessThan(2)
 })
+
+test('a caller that finds the copy old has it checked now, and does not wait for ever', async () => {
+  let nowMs = 0
+  let barrier = (): Promise<void> => Promise.resolve()
+  await using freshness = await watchFreshness({
+    barrier: () => barrier(),
+    // no check by itself
+    everyMs: 1_000_000,
+    clockMs: () => nowMs,
+  })
+  nowMs = 9_000
+  await freshness.confirm(60_000)
+  expect(freshness.staleMs()).toBe(0)
+  nowMs = 18_000
+  let asked = 0
+  barrier = () => {
+    asked++
+    return Promise.withResolvers<void>().promise
+  }
+  await Promise.all([freshness.confirm(10), freshness.confirm(10)])
+  expect([freshness.staleMs(), asked]).toEqual([9_000, 1])
+})

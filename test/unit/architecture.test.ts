@@ -152,6 +152,21 @@ test('no circle of imports between rooms, nor between files', () => {
   ).toEqual(['a', 'b', 'a'])
 })
 
+test('the rooms of the settings pages import nothing of one another', () => {
+  const settings = 'dashboard/web/pages/settings/'
+  const roomIn = (file: string): string | undefined =>
+    file.startsWith(settings) ? file.slice(settings.length).split('/')[0] : undefined
+  const inRooms = [...graph].filter(([file]) => roomIn(file) !== undefined)
+  const strays = inRooms.flatMap(([file, imported]) =>
+    [...imported].filter((target) => {
+      const room = roomIn(target)
+      return room !== undefined && !room.endsWith('.css') && room !== roomIn(file)
+    }),
+  )
+  expect(inRooms.length).toBeGreaterThan(20)
+  expect(strays).toEqual([])
+})
+
 const readsEnvironment = (source: string): boolean =>
   /\bprocess\s*(?:\.\s*env\b|\[\s*['"]env['"]\s*\])|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|\bimport\b[^'"]*\benv\b[^'"]*['"](?:node:)?process['"]/.test(
     source,

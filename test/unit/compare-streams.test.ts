@@ -87,8 +87,8 @@ test('copies are added, and never removed', () => {
 test('a change of the table takes the next number', () => {
   expect({ tableNumber, hash: tableHash() }).toMatchInlineSnapshot(`
     {
-      "hash": "4d53018e1939b18410db3b316c1e521471ef3e22ef17eda68af58a4157980b5a",
-      "tableNumber": 2,
+      "hash": "7f59bb146672b8f232fb0d799709525f8451f290bb1a3d8c22565bd0a3cf5055",
+      "tableNumber": 3,
     }
   `)
 })

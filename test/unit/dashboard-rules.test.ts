@@ -13,9 +13,10 @@ import { html } from '../../dashboard/server/html.ts'
 import { passwordWork } from '../../dashboard/server/password-work.ts'
 import { judgeEmail, judgeName, judgePassword } from '../../dashboard/server/people/fields.ts'
 import { createLimits } from '../../dashboard/server/people/limits.ts'
-import { safePath } from '../../dashboard/server/people/sign-in.ts'
 import { rateBy } from '../../dashboard/server/rate-by.ts'
 import { Refusal } from '../../dashboard/server/refusal.ts'
+import { safePath } from '../../dashboard/server/see-other.ts'
+import { people } from '../../dashboard/texts/en/people.ts'
 import { normaliseEmail } from '../../operate/account-book.ts'
 import { hashPassword, isPassword, spellPassword } from '../../operate/password-hash.ts'
 import { clientNetwork } from '../../runtime/http/client-network.ts'
@@ -61,7 +62,7 @@ describe('a password', () => {
     ['aaaaaaaaaa', 'too common'],
     ['Ada.Obi1', 'other than your email'],
   ])('%s is refused: %s', (password, why) => {
-    expect(judgePassword(password, 'ada.obi1@example.org')).toEqual({
+    expect(judgePassword(password, 'ada.obi1@example.org', people)).toEqual({
       problem: expect.stringContaining(why) as string,
     })
   })
@@ -73,7 +74,7 @@ describe('a password', () => {
       'ọmọ ilẹ̀ wa dára',
       'x y'.repeat(42),
     ])
-      expect(judgePassword(password, 'ada@example.org')).toEqual({ value: password })
+      expect(judgePassword(password, 'ada@example.org', people)).toEqual({ value: password })
   })
 
   test('is checked a few at once; others wait, and beyond a bound receive 503', async () => {
@@ -134,13 +135,13 @@ describe('an address', () => {
     `${'a'.repeat(65)}@example.org`,
     'a\r\nb@example.org',
     'ada@example.org\u0000x',
-  ])('%j is none', (typed) => expect(judgeEmail(typed)).toHaveProperty('problem'))
+  ])('%j is none', (typed) => expect(judgeEmail(typed, people)).toHaveProperty('problem'))
 
   test('has one spelling: spelling it again changes nothing', () => {
     const isStable = (typed: string): boolean => {
-      const judged = judgeEmail(typed)
+      const judged = judgeEmail(typed, people)
       if ('problem' in judged) return true
-      const again = judgeEmail(judged.value)
+      const again = judgeEmail(judged.value, people)
       return 'value' in again && again.value === judged.value
     }
     expect(
@@ -154,9 +155,9 @@ describe('an address', () => {
 })
 
 test('a name is on one line, and changes no writing direction', () => {
-  expect(judgeName(' Ada\r\nObi\u202E ')).toEqual({ value: 'Ada Obi' })
-  expect(judgeName(' \n ')).toHaveProperty('problem')
-  expect(judgeName('x'.repeat(201))).toHaveProperty('problem')
+  expect(judgeName(' Ada\r\nObi\u202E ', people)).toEqual({ value: 'Ada Obi' })
+  expect(judgeName(' \n ', people)).toHaveProperty('problem')
+  expect(judgeName('x'.repeat(201), people)).toHaveProperty('problem')
 })
 
 test('whatever is inserted into a page is text', () => {
@@ -373,7 +374,7 @@ test.each(mailSchema.properties.kind.enum)(
     }
     const letter = letterOf(
       { kind, to: {}, data: { ...data, ...links } },
-      'https://air.example.org',
+      { dashboard: 'https://air.example.org' },
     )
     const mail = composeMail(letter, {
       id: kind,
@@ -387,5 +388,19 @@ test.each(mailSchema.properties.kind.enum)(
     // an unfilled placeholder would read strangely
     expect(mail.text).not.toMatch(/ {2}|undefined|\(\)/)
     expect(mail.messageId).toMatch(/^<[0-9a-f]{32}@air\.example\.org>$/)
+  },
+)
+
+test.each(mailSchema.properties.kind.enum)(
+  'a mail (%s) about a name of 200 characters, from right to left, on two lines, keeps its own lines and direction',
+  (kind) => {
+    const turned = `\u202e${'شارع الميناء '.repeat(20)}`.slice(0, 198) + '\n<'
+    const names = ['name', 'former', 'email', 'hint', 'url', 'detail', 'reason', 'webhook']
+    const { subject, paragraphs } = letterOf(
+      { kind, to: {}, data: Object.fromEntries(names.map((name) => [name, turned])) },
+      { dashboard: 'https://air.example.org' },
+    )
+    expect(subject.length).toBeLessThan(100)
+    for (const text of [subject, ...paragraphs]) expect(text).not.toMatch(/[\n\u202a-\u202e]/)
   },
 )

@@ -15,6 +15,7 @@ import { basicNames, quantities, quantityNames } from '../../core/air/quantities
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { fewestValues, sameValues, valuesOf } from '../../core/air/values.ts'
 import { wordsOfFlag } from '../../dashboard/web/pages/sensor/words.ts'
+import { namesOf } from '../../dashboard/web/parts/quantity-names.ts'
 import { esphomeQuantity } from '../../gate/devices/esphome.ts'
 import { openDraft } from '../../gate/devices/mapped.ts'
 import { mapDecoded } from '../../gate/devices/uplink.ts'
@@ -138,13 +139,20 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       expect(fieldsOf([`${name}=key`])).toEqual({ [name]: 'key' })
       expect(() => fieldsOf(['other=key'])).toThrow(new RegExp(`\\b${name}\\b`))
       expect(shownValues({ [name]: value })).toEqual(values)
-      expect(wordsOfFlag(`dropped_${name}`)).toContain(row.short)
+      const { short } = namesOf(name)
+      expect(wordsOfFlag(`dropped_${name}`)).toBe(`${short} was not possible: left out`)
+      expect(short).not.toBe(name)
     })
 
     test('is in CSV, which has a column for every quantity that a reading of the page has', () => {
       const page = { readings: [{ ...readingOf({}), values }], fields: {} }
       const onChain = { verified: false, tx_hash: null, status: 'pending' } as const
-      const texts = { hashOf: () => '0x0', onChainOf: () => onChain, textOf: () => '' }
+      const texts = {
+        hashOf: () => '0x0',
+        onChainOf: () => onChain,
+        textOf: () => '',
+        isPassing: false,
+      }
       const [head = '', line = ''] = String(
         writeReadings(
           readingTypes.csv,
@@ -176,13 +184,14 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
           contracts: [],
           attribution: 'A Network',
           licence: 'CC-BY-4.0',
+          archive: null,
         },
       })
       expect(String(body)).toMatch(new RegExp(`<t[hd][^>]*>${name}<`))
     })
 
     test('is in statistics and exports', () => {
-      const stats = areaStats('Ikeja', 0, 1, (field) => {
+      const stats = areaStats('Ikeja', { startMs: 0, readings: 1, failed: 0 }, (field) => {
         const n = field === name ? 1 : 0
         return { n, mean: 1, min: 1, max: 1, p50: 1, p98: 1, sd: null, q02: 1, q25: 1, q75: 1 }
       })

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { checkExport } from '../../cli/export/check-manifest.ts'
 import type { ExportedRow } from '../../cli/export/row-line.ts'
+import { corrected } from '../../core/air/correction-model.ts'
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
 import { type LeafFields, type LeafFields2, leafOf } from '../../core/proof/leaf.ts'
@@ -12,7 +13,8 @@ import {
   parseManifest,
 } from '../../operate/exports/export-manifest.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { exportOfBundles } from '../support/export-of-bundles.ts'
+import { shippedCorrections } from '../../schemas/corrections.ts'
+import { exportOfBundles, sampleParts } from '../support/export-of-bundles.ts'
 import { deviceWord, signingDevice } from '../support/signing-device.ts'
 
 const keccak = await createKeccak()
@@ -209,6 +211,63 @@ test.each<[string, RegExp, Change]>([
   ['a row too few', /^1 rows, and the manifest counts 2$/, { manifest: counting(2) }],
 ])('%s is refused with its reason', async (_, why, change) => {
   expect(await tampered('v2-in-a-city', change)).toMatch(why)
+})
+
+const ofRows = (rows: Partial<ExportManifest['rows']>): Change => ({
+  manifest: (manifest) => ({ ...manifest, rows: { ...manifest.rows, ...rows } }),
+})
+const [model] = shippedCorrections
+const withValue = (value: number | null): Change => ({
+  ...ofRows({ corrections: [model!] }),
+  row: (row) => ({ ...row, corrected: { pm25_epa_2021_ext: value } }),
+})
+const given = corrected(model!, sampleParts('v2-in-a-city').reading.values, undefined)
+
+test.each<[string, RegExp, Change]>([
+  ['of its sensor', /^proven$/, ofRows({ filter: { sensors: ['NGR-LOS-IKJ-021'] } })],
+  [
+    'of another sensor',
+    /^row 1 .* is of another sensor than NGR-LOS-IKJ-001$/,
+    ofRows({ filter: { sensors: ['NGR-LOS-IKJ-001'] } }),
+  ],
+  ['of its area', /^proven$/, ofRows({ filter: { areas: ['Ikeja', 'Yaba'] } })],
+  [
+    'of another area',
+    /^row 1 .* is of Ikeja, and the export of Yaba$/,
+    ofRows({ filter: { areas: ['Yaba'] } }),
+  ],
+  ['without failed readings', /^proven$/, ofRows({ filter: { quality: 'suspect' } })],
+  [
+    'of good readings',
+    /^row 1 .* is not as good as the quality that the export has: good$/,
+    ofRows({ filter: { quality: 'good' } }),
+  ],
+  ['by an empty filter', /^it is not a manifest$/, ofRows({ filter: {} })],
+  ['with a corrected value', /^proven$/, withValue(Math.round(given! * 10) / 10)],
+  // a model for some devices may give none for others
+  ['without a corrected value', /^proven$/, withValue(null)],
+  [
+    'with another corrected value',
+    /^row 1 .* has 1 as pm25_epa_2021_ext, and the model gives [\d.]+$/,
+    withValue(1),
+  ],
+  [
+    'with a model of another hash',
+    /^the correction epa_2021_ext of the manifest has another hash than its model$/,
+    ofRows({ corrections: [{ ...model!, version: 2 }] }),
+  ],
+])('an export %s is judged by what its manifest claims', async (_, why, change) => {
+  expect(await tampered('v2-in-a-city', change)).toMatch(why)
+})
+
+test('a part or corrected values are of version 2, which older readers of version 1 refuse', () => {
+  const { manifest } = exportOfBundles('alone')
+  for (const more of [{ filter: { areas: ['Ikeja'] } }, { corrections: [model!] }]) {
+    const rows = { ...manifest.rows, ...more }
+    expect(parseManifest(manifestText({ ...manifest, rows }))).toBeUndefined()
+    const read = parseManifest(manifestText({ ...manifest, version: 2, rows }))
+    expect(read?.rows).toEqual(rows)
+  }
 })
 
 type Places = readonly (readonly [number, number])[]

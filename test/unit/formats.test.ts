@@ -2,11 +2,13 @@
  * Each format that outlives a process: version 1 is read with and without a version field, and one
  * that is newer than known is refused by an error that names both versions and the way out.
  */
+
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { headers as makeHeaders } from '@nats-io/transport-node'
 import { describe, expect, test } from 'vitest'
 import { openJournal } from '../../anchor/send/journal.ts'
+import { readManifest } from '../../cli/backup/manifest.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
@@ -153,9 +155,22 @@ const readers: Readonly<Partial<Record<Format, Reader>>> = {
   },
   proof: { read: (v) => assertKnownFile(`{"format":"airproof.proof.v${v ?? 1}"`) ?? 'read' },
   export: { read: (v) => assertKnownFile(`{"format":"airproof.export.v${v ?? 1}"`) ?? 'read' },
+  backup: {
+    read: (v) => {
+      using folder = temporaryFolder()
+      writeFileSync(
+        join(folder.path, 'manifest.json'),
+        JSON.stringify({ format: `airproof.backup.v${v ?? 1}` }),
+      )
+      // what is not of a later version is then refused as incomplete
+      expect(() => readManifest(folder.path)).toThrow(/damaged|version/)
+      return assertKnown('backup', v ?? 1) ?? 'read'
+    },
+  },
   // their readers need a server
   attempt: { read: (v) => asVersion1('attempt', withV({ delivery: 'a' }, v)) },
   audit: { read: (v) => asVersion1('audit', withV({ kind: 'a' }, v)) },
+  requests: { read: (v) => asVersion1('requests', withV({ requests: [], left_out: 0 }, v)) },
   mail: { read: (v) => asVersion1('mail', withV({ kind: 'a' }, v)) },
   blob: { read: (v) => assertKnownHeader('blob', withHeader({}, v)) ?? 'read' },
 }
@@ -215,7 +230,8 @@ test('what a server stores is never read without a check of its version', () => 
   expect(callers(/\basVersion1\('entry',/)).toBe(4)
   expect(callers(/\bknownEntry\(/)).toBe(2)
   expect(callers(/\basVersion1\('attempt',/)).toBe(1)
-  expect(callers(/\basVersion1\('audit',/)).toBe(1)
+  // AUDIT and REQUESTS, by the one reader of subjects
+  expect(callers(/\basVersion1\(format,/)).toBe(1)
   expect(callers(/\basVersion1\('mail',/)).toBe(1)
   expect(callers(/\bassertKnownHeader\('blob',/)).toBe(1)
 })

@@ -1,11 +1,11 @@
 import { array, assert, integer, property } from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { deviceOf } from '../../cli/sensors/device.ts'
 import { openDenials } from '../../cli/up/denials.ts'
 import { defaultFloodBounds, spend } from '../../core/access/flood.ts'
 import { createFloodLedger } from '../../gate/connections/flood-ledger.ts'
 import { floodGuard } from '../../gate/push/flood.ts'
+import { deviceOf } from '../../operate/sensor-device.ts'
 import { readDenied } from '../../runtime/engines/nats-lines.ts'
 import { isDenial } from '../support/running-city.ts'
 

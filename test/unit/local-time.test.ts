@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   formatLocal,
   hoursOfDay,
+  hoursOfWeek,
   instantOfLocal,
   type LocalStep,
   startOfStep,
@@ -61,9 +62,17 @@ function shown(timeMs: number, zone: TimeZone) {
 }
 
 const nameOfStep: Readonly<Record<LocalStep, (timeMs: number, zone: TimeZone) => string>> = {
+  '10_minutes': (timeMs, zone) => {
+    const { date, hour, minute, offset } = shown(timeMs, zone)
+    return `${date} ${hour}:${minute.slice(0, 1)} ${offset}`
+  },
   hour: (timeMs, zone) => {
     const { date, hour, offset } = shown(timeMs, zone)
     return `${date} ${hour} ${offset}`
+  },
+  '3_hours': (timeMs, zone) => {
+    const { date, hour, offset } = shown(timeMs, zone)
+    return `${date} ${Math.floor(Number(hour) / 3)} ${offset}`
   },
   day: (timeMs, zone) => shown(timeMs, zone).date,
   month: (timeMs, zone) => shown(timeMs, zone).date.slice(0, 7),
@@ -97,7 +106,7 @@ const anySpan = fc.record({
 })
 
 describe('the steps of local time', () => {
-  test.each(['hour', 'day', 'month', 'year'] as const)(
+  test.each(['10_minutes', 'hour', '3_hours', 'day', 'month', 'year'] as const)(
     'are where clocks on the wall say: %s',
     (step) => {
       fc.assert(
@@ -128,7 +137,7 @@ describe('the steps of local time', () => {
   ])('are right in %s from %s', (name, from, to) => {
     const zone = timeZoneOf(name) ?? utc
     const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
-    for (const step of ['hour', 'day', 'month'] as const) {
+    for (const step of ['10_minutes', 'hour', '3_hours', 'day', 'month'] as const) {
       const starts = stepStarts({ fromMs, toMs }, step, zone, Infinity)
       expect(starts).toEqual(plainStarts(fromMs, toMs, step, zone))
     }
@@ -174,9 +183,12 @@ test('the hour of the day and the weekday are what the clock and the calendar sh
     fc.property(anySpan, ({ zone, fromMs, minutes }) => {
       const times = Array.from({ length: 50 }, (_, at) => fromMs + at * minutes * minuteMs)
       expect(hoursOfDay(times, zone)).toEqual(times.map((time) => Number(shown(time, zone).hour)))
-      const day = new Intl.DateTimeFormat('en', { timeZone: zone, weekday: 'long' }).format(fromMs)
+      const days = new Intl.DateTimeFormat('en', { timeZone: zone, weekday: 'long' })
       const names = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-      expect(names[weekday(fromMs, zone) - 1]).toBe(day)
+      expect(names[weekday(fromMs, zone) - 1]).toBe(days.format(fromMs))
+      expect(hoursOfWeek(times, zone)).toEqual(
+        times.map((time) => names.indexOf(days.format(time)) * 24 + Number(shown(time, zone).hour)),
+      )
     }),
   )
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { crc32 } from '../../core/crc32.ts'
 import {
   beginningOf,
   decodeLogCursor,
@@ -85,5 +86,30 @@ describe('a cursor of the log', () => {
       expect(() => encodeLogCursor({ ...beginningOf(network), position })).toThrow(RangeError)
     expect(() => encodeLogCursor({ ...beginningOf(network), n: [1] })).toThrow(RangeError)
     expect(() => encodeLogCursor(beginningOf('lagos'))).toThrow(RangeError)
+  })
+
+  /** A text with the right checksum, of a writer of another kind. */
+  const textOf = (bytes: readonly number[]): string => {
+    const content = Buffer.from(bytes)
+    const check = Buffer.alloc(4)
+    check.writeUInt32BE(crc32(content))
+    return Buffer.concat([content, check]).toString('base64url')
+  }
+  const head = [1, 1, 2, 3, 4, 5, 6]
+  const numbers = Array<number>(17).fill(0)
+
+  test.each<[string, readonly number[]]>([
+    ['of another version', [2, ...head.slice(1), ...numbers]],
+    ['of fewer partitions', [...head, ...numbers.slice(1)]],
+    ['of more numbers', [...head, ...numbers, 0, 0]],
+    ['with a number of two forms', [...head, 0x80, 0x00, ...numbers.slice(1)]],
+    ['with a number that is cut off', [...head, ...numbers, 0x81]],
+    [
+      'with a number above 2^53',
+      [...head, ...Array<number>(8).fill(0xff), 0x7f, ...numbers.slice(1)],
+    ],
+  ])('%s is refused, though its checksum is right', (_what, bytes) => {
+    expect(decodeLogCursor(textOf([...head, ...numbers]))).toBeDefined()
+    expect(decodeLogCursor(textOf(bytes))).toBeUndefined()
   })
 })

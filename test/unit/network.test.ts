@@ -116,7 +116,11 @@ test('a demonstration chain is called that, whatever name the operator gives it'
   const named = { ...settings, chainName: 'Main Street' }
   expect(
     document({ settings: named, contracts: [{ ...contract, chainId: 31_337 }] }).chain,
-  ).toEqual({ id: 31_337, name: 'Main Street, a demonstration chain', demonstration: true })
+  ).toEqual({
+    id: 31_337,
+    name: 'Main Street, a local test chain, for demonstration only',
+    demonstration: true,
+  })
 })
 
 test('whom to name is the network, unless the operator says otherwise', () => {

@@ -15,11 +15,11 @@ type Told = Over<Parameters<typeof believed>[0]>
 
 /** Readings of one sensor one after the other, decided as the pipeline does. */
 function played(
-  told: readonly (Partial<Told> & { readonly atMs: number })[],
+  given: readonly (Partial<Told> & { readonly atMs: number })[],
   leafVersion: 1 | 2 = 2,
 ) {
   const desk = openDesk({ leafVersion })
-  const made = told.flatMap(({ atMs, ...more }, i) => {
+  const made = given.flatMap(({ atMs, ...more }, i) => {
     const timeMs = startMs + atMs
     return desk.decide([judgedMessage(i + 1, [believed({ sensor, timeMs, ...more })])])
   })
@@ -66,6 +66,18 @@ describe('a sensor whose particles do not change', () => {
     expect(played(gap).flags.flat()).toEqual([])
   })
 
+  test('a gap begins again whatever ends it, a reading without particles too', () => {
+    const before = every(24, 5 * minuteMs, { pm25: 900 })
+    const humid = { pm25: null, pm10: null, aqi: null, humidity: 5_000, atMs: 6 * hourMs }
+    const after = every(24, 5 * minuteMs, { pm25: 900 }, 6 * hourMs + 5 * minuteMs)
+    expect(played([...before, humid, ...after]).flags.flat()).toEqual([])
+    // what was measured before it is not what was measured just before
+    const high = { pm25: 20_000, aqi: 250, atMs: 6 * hourMs + 5 * minuteMs }
+    const low = every(5, 5 * minuteMs, { pm25: 900 })
+    expect(played([...low, humid, high]).flags.flat()).toEqual([])
+    expect(played([...low, { ...high, atMs: 30 * minuteMs }]).flags.flat()).toEqual(['pm_spike'])
+  })
+
   test('is flat too if it sends both values in turn, and other readings are not judged', () => {
     const turns = every(60, 3 * minuteMs).map((one, i) =>
       i % 3 === 0
@@ -89,8 +101,8 @@ test('no particle at all for an hour is flagged', () => {
 })
 
 test('a spike is flagged, and a level that stays is not after three readings', () => {
-  const told = [2_000, 2_100, 1_900, 2_000, 9_000, 2_050, 2_020, 30_000, 30_100, 29_900, 30_200]
-  const { flags } = played(told.map((pm25, i) => ({ atMs: i * 5 * minuteMs, pm25 })))
+  const given = [2_000, 2_100, 1_900, 2_000, 9_000, 2_050, 2_020, 30_000, 30_100, 29_900, 30_200]
+  const { flags } = played(given.map((pm25, i) => ({ atMs: i * 5 * minuteMs, pm25 })))
   expect(flags.map((names) => names.includes('pm_spike'))).toEqual(
     [0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 0].map(Boolean),
   )
@@ -111,23 +123,23 @@ describe('a reading that has failed', () => {
   test('raises no alert, and neither arms nor disarms one', () => {
     const calm = { pm25: 1_000, aqi: 50 }
     const high = { pm25: 20_000, aqi: 250 }
-    const told = [calm, fail, fail, calm, high, fail, high].map((one, i) => ({
+    const given = [calm, fail, fail, calm, high, fail, high].map((one, i) => ({
       atMs: i * minuteMs,
       ...one,
     }))
-    expect(risesIn(played(told).made)).toEqual([4])
+    expect(risesIn(played(given).made)).toEqual([4])
     // under leaf 1 there are no rules: what was decided stays so
-    expect(risesIn(played(told, 1).made)).toEqual([1, 5])
+    expect(risesIn(played(given, 1).made)).toEqual([1, 5])
   })
 
   test('is not in the means of its hour, but counted', () => {
-    const told = every(12, 5 * minuteMs, { pm25: 1_000 }).map((one, i) =>
+    const given = every(12, 5 * minuteMs, { pm25: 1_000 }).map((one, i) =>
       i % 4 === 3 ? { ...one, ...fail } : one,
     )
-    const { decider, slot } = played(told)
+    const { decider, slot } = played(given)
     expect(hourMeans(decider.state, slot, 'pm25', startMs + hourMs, 2, 12)[1]).toBe(10)
     expect(failsIn(decider.state, slot, startMs + hourMs, 24)).toBe(3)
-    const before = played(told, 1)
+    const before = played(given, 1)
     expect(failsIn(before.decider.state, before.slot, startMs + hourMs, 24)).toBe(0)
     expect(
       hourMeans(before.decider.state, before.slot, 'pm25', startMs + hourMs, 2, 12)[1],
@@ -136,14 +148,14 @@ describe('a reading that has failed', () => {
 })
 
 test('a sensor is good again after twelve readings and an hour that are, and not before', () => {
-  const told = [
+  const given = [
     ...every(3, 5 * minuteMs),
     { atMs: 15 * minuteMs, flags: maskOf('pm_saturated') },
     ...every(11, 5 * minuteMs, {}, 20 * minuteMs),
     { atMs: 75 * minuteMs, flags: maskOf('pm_high') },
     ...every(30, 5 * minuteMs, {}, 80 * minuteMs),
   ].map((one, i) => ({ pm25: 1_000 + i, ...one }))
-  const { made, decider, slot } = played(told)
+  const { made, decider, slot } = played(given)
   expect(eventsOf(made)).toEqual([
     [3, 'good', 'fail'],
     [16, 'fail', 'suspect'],
@@ -162,12 +174,12 @@ test('back-fill is judged in its order, but says nothing about the sensor now', 
 })
 
 test('the log alone gives the state that the worker reached, in messages of either kind', () => {
-  const told = [
+  const given = [
     ...every(100, 5 * minuteMs, { pm25: 3_100 }),
     ...every(20, 5 * minuteMs, { pm25: 99_990, flags: maskOf('pm_saturated') }, 9 * hourMs),
   ]
   for (const leafVersion of [1, 2] as const) {
-    const { log, decider } = played(told, leafVersion)
+    const { log, decider } = played(given, leafVersion)
     const replayed = createState(partition)
     log.forEach((message, i) => {
       const { worker, rawLast, rawLastTimeMs, nLast, lateTo } = message

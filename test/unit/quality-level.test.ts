@@ -12,7 +12,7 @@ import {
 } from '../../core/air/quality-level.ts'
 
 describe('the level of a reading', () => {
-  test('is told for every flag, by name', () => {
+  test('is known for every flag, by name', () => {
     const fails = flagNames.filter((name) => levelOfFlag[name] === 'fail')
     expect(fails).toEqual(['dropped_pm25', 'dropped_pm10', 'pm_saturated', 'pm_stuck'])
     const good = flagNames.filter((name) => levelOfFlag[name] === 'good')

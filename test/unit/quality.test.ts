@@ -147,6 +147,7 @@ test('flags are numbered as they are stored', () => {
     ['pm_stuck', 24],
     ['pm_zero', 25],
     ['pm_spike', 26],
+    ['pm_unlike_neighbours', 27],
   ])
   expect(stuckAfter).toBe(24)
 })

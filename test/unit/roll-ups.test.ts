@@ -1,16 +1,19 @@
 import type { KV } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
+import { maskOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
 import { runRollUps, spansOf } from '../../pipeline/projections/roll-ups.ts'
-import type { ReadEntries, StoreEntry } from '../../pipeline/projections/store-writer.ts'
+import type { ReadRows } from '../../pipeline/read-rows.ts'
+import type { LogRows } from '../../pipeline/rows-at-hand.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize, SensorStats } from '../../store/store.ts'
 import { plainStats } from '../contract/store-statistics.ts'
 import { eventually } from '../support/eventually.ts'
+import { logRowsOf, readingsIn } from '../support/log-rows.ts'
 import { readingOf } from '../support/readings.ts'
 
 const startMs = Date.UTC(2026, 0, 15)
@@ -30,7 +33,7 @@ const row = (timeMs: number, pm25: number, area = 'Ikeja', sensor = 1): Reading 
 
 /** Log, store and KV in memory, with the job between them. */
 function openJob() {
-  const log: StoreEntry[] = []
+  const log: LogRows[] = []
   const kept = new Map<string, string>()
   const hours = new Map<string, AreaStats>()
   const days = new Map<string, AreaStats>()
@@ -46,7 +49,7 @@ function openJob() {
     keptFromMs: undefined as number | undefined,
   }
   const storedRows = (): Reading[] =>
-    log.filter(({ seq }) => seq <= state.storedTo).flatMap(({ rows }) => rows)
+    log.filter(({ seq }) => seq <= state.storedTo).flatMap(({ rows }) => readingsIn(rows))
 
   const bucketsOf = (area: string, fromMs: number, toMs: number, size: BucketSize): AreaStats[] => {
     const inside = storedRows().filter(
@@ -84,7 +87,7 @@ function openJob() {
       if (state.failWrites-- > 0) throw new Error('the store is away')
       for (const stats of rows) into.set(`${nameOf(stats)} ${stats.startMs}`, stats)
     }
-  const readEntries: ReadEntries = async function* (fromSeq, stop) {
+  const readRows: ReadRows = async function* (fromSeq, stop) {
     for (let seq = fromSeq; !stop.aborted; ) {
       const entry = log[seq - 1]
       if (entry === undefined) await oneTurn()
@@ -107,9 +110,9 @@ function openJob() {
     const stop = new AbortController()
     const done = runRollUps({
       store: {
-        computeBuckets: async (...args) => {
+        computeBuckets: async (area, fromMs, toMs, size) => {
           state.computed++
-          return bucketsOf(...args)
+          return bucketsOf(area, fromMs, toMs, size)
         },
         writeAreaHours: writer(hours, ({ area }) => area),
         writeAreaDays: writer(days, ({ area }) => area),
@@ -131,7 +134,7 @@ function openJob() {
         writeSensorDays: writer(sensorDays, ({ sensor }) => sensor),
       },
       kv,
-      readEntries,
+      readRows,
       stored: async (_, seq, until) => {
         while (state.storedTo < seq && !until.aborted) await oneTurn()
       },
@@ -174,11 +177,11 @@ function openJob() {
     expected,
     start,
     commit: (...rows: readonly Reading[]) => {
-      log.push({ partition: 0, seq: log.length + 1, rows })
+      log.push(logRowsOf(0, log.length + 1, rows))
       state.storedTo = log.length
     },
     commitUnstored: (...rows: readonly Reading[]) => {
-      log.push({ partition: 0, seq: log.length + 1, rows })
+      log.push(logRowsOf(0, log.length + 1, rows))
     },
     position: (): number => {
       const text = kept.get(systemKeys.rollup)
@@ -324,6 +327,24 @@ test('a day that the engine has begun to drop keeps what was written', async () 
   await eventually('all that can be is written', () => job.sensorsFromMs() === 0)
   expect([...job.sensorDays.values()].map((stats) => stats.startMs)).toEqual([startMs - dayMs])
   await stop()
+})
+
+test('what was made by other rules is made again, of areas and sensors', async () => {
+  const job = openJob()
+  job.state.nowMs = startMs + 2 * dayMs
+  job.commit(row(startMs + 5, 10), { ...row(startMs + 9, 900), flags: maskOf('pm_stuck') })
+  const record = { position: 1, dirty: [], dirtyDays: [], sensorsFromMs: 0 }
+  job.kept.set(systemKeys.rollup, JSON.stringify(record))
+  const stop = job.start()
+  await settled(job)
+  expect(job.hours.get(`Ikeja ${startMs}`)).toMatchObject({ readings: 1, failed: 1 })
+  expect(job.sensorDays.get(`NGR-LOS-IKJ-001 ${startMs}`)).toMatchObject({ readings: 1, failed: 1 })
+  await stop()
+  const { computed } = job.state
+  const again = job.start()
+  for (let turn = 0; turn < 100; turn++) await oneTurn()
+  expect(job.state.computed).toBe(computed)
+  await again()
 })
 
 test('stopped in the past days, it goes on with the day it was at', async () => {

@@ -74,13 +74,14 @@ describe('a broken twin of an example is refused', () => {
     ],
     ['sensor', 'without sites', () => read2('sensor', { sites: [] })],
     ['sensor', 'that measures less than daily', () => read2('sensor', { cadence_seconds: 86_401 })],
-    ['sensor', 'with a field nobody knows', () => read2('sensor', { colour: 'x' })],
+    ['sensor', 'with an unknown field', () => read2('sensor', { colour: 'x' })],
     ['sensor', 'with an owner of two lines', () => read2('sensor', { owner: 'Ada\nLagos' })],
     ['sensor', 'on no place of the earth', () => siteOf({ lat: 91 })],
     ['sensor', 'in an area without a name', () => siteOf({ area: '' })],
     ['event-rise', 'without its reading', () => without('event-rise', 'reading')],
     ['event-rise', 'of another kind', () => read2('event-rise', { kind: 'offline' })],
     ['event-online', 'without a downtime', () => without('event-online', 'downtime_seconds')],
+    ['event-quality', 'of an unknown level', () => read2('event-quality', { level: 'bad' })],
     ['event-offline', 'with half a second', () => read2('event-offline', { silence_seconds: 0.5 })],
     ['readings-message', 'of another version', () => read2('readings-message', { v: 1 })],
     ['readings-message', 'with a short row', () => read2('readings-message', { readings: [[1]] })],
@@ -103,7 +104,7 @@ test('the example of a sensor can be registered', () => {
 
 test('the hash in the examples is the leaf of their reading', async () => {
   const keccak = await createKeccak()
-  for (const name of ['event-rise', 'event-online']) {
+  for (const name of ['event-rise', 'event-online', 'event-quality']) {
     const event = read<AirEvent>(name)
     const reading = 'reading' in event ? event.reading : undefined
     const values = Object.entries(reading?.measurements ?? {}).map(([quantity, value]) => [

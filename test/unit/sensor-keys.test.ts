@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { sensorsFromCsv } from '../../cli/sensors/from-list.ts'
+import { deviceKeyOf } from '../../cli/sensors/signing.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { keysOfReturned, withNewKey } from '../../operate/sensor-keys.ts'
+import { sensorsFromCsv } from '../../operate/sensor-list.ts'
 import { withSettings } from '../../operate/sensor-settings.ts'
 import type { SensorKey } from '../../schemas/devices/sensor.ts'
 import { createSigner } from '../support/device-signer.ts'
@@ -104,7 +105,13 @@ test('the ninth key takes the place of the one that ended first, unless all are 
 })
 
 test('a list names the key and whether it must sign; what is neither is refused with its line', () => {
-  const options = { area: 'Ikeja', cadenceSeconds: undefined, nowMs: startMs, idPrefix: 'NGR-LOS' }
+  const options = {
+    area: 'Ikeja',
+    cadenceSeconds: undefined,
+    nowMs: startMs,
+    idPrefix: 'NGR-LOS',
+    deviceKeyOf,
+  }
   const read = (key: string, signature: string) =>
     sensorsFromCsv(
       `id,lat,lon,public_key,signature\nNGR-LOS-IKJ-001,6.6,3.3,${key},${signature}\n`,

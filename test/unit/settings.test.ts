@@ -2,11 +2,21 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { WrongUsage } from '../../runtime/exit.ts'
-import { flagOf, parseDurationMs, readSettings } from '../../runtime/settings.ts'
+import { flagOf, parseDurationMs, readSettings, readSettingsBy } from '../../runtime/settings.ts'
+import type { SettingRow } from '../../runtime/settings-table.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const from = (env: Record<string, string>, flags: Record<string, string | boolean> = {}) =>
   readSettings({ env, flags })
+
+/** A table with one setting, P. */
+const by = <const Row extends Partial<SettingRow> & Pick<SettingRow, 'is'>>(
+  row: Row,
+  env: Record<string, string>,
+) => {
+  const P = { of: ['all'], since: '0.2', what: 'a test', ...row } as const
+  return readSettingsBy({ P }, { env, flags: {} })
+}
 
 test.each([
   ['AIRPROOF_API_PORT', 'api-port'],
@@ -19,8 +29,9 @@ test('a flag overrides the variable of the same name', () => {
 })
 
 test('an empty variable counts as absent', () => {
-  expect(from({ AIRPROOF_DATA: ' ' }).text('AIRPROOF_DATA', { default: 'x' })).toBe('x')
-  expect(from({ AIRPROOF_DATA: '' }).text('AIRPROOF_DATA')).toBeUndefined()
+  expect(from({ AIRPROOF_DATA: ' ' }).text('AIRPROOF_DATA')).toBe('.airproof')
+  expect(from({ NATS_CREDS: '' }).text('NATS_CREDS')).toBeUndefined()
+  expect(from({ NATS_CREDS: '' }).isSet('NATS_CREDS')).toBe(false)
 })
 
 test.each([
@@ -41,22 +52,34 @@ test.each([
   ['2015-01-01T01:00', Date.UTC(2015, 0, 1, 1)],
   ['2015-01-01T01:00:00+01:00', Date.UTC(2015, 0, 1)],
 ])('the instant %s is UTC if it names no offset', (text, ms) =>
-  expect(from({ T: text }).timeMs('T')).toBe(ms),
+  expect(by({ is: 'instant' }, { P: text }).timeMs('P')).toBe(ms),
 )
 
 test.each<[string, () => unknown]>([
-  ['a port above 65535', () => from({ P: '65536' }).port('P')],
-  ['a port in words', () => from({ P: 'eighty' }).port('P')],
-  ['a number with a fraction', () => from({ P: '1.5' }).int('P')],
-  ['a number below its bound', () => from({ P: '0' }).int('P', { min: 1 })],
-  ['a duration without unit', () => from({ P: '30' }).durationMs('P')],
-  ['an instant that no calendar has', () => from({ P: '2015-13-01' }).timeMs('P')],
-  ['a year alone', () => from({ P: '2015' }).timeMs('P')],
-  ['a URL of another protocol', () => from({ P: 'ftp://x' }).url('P', ['http:'])],
-  ['a list with a bad address', () => from({ P: 'nats://a:1,b' }).url('P', ['nats:'])],
-  ['a choice that is none', () => from({ P: 'loud' }).choice('P', ['info', 'warn'], 'info')],
-  ['neither yes nor no', () => from({ P: 'maybe' }).yes('P')],
-  ['a secret file that is not there', () => from({ P_FILE: 'no/such/file' }).secret('P')],
+  ['a port above 65535', () => by({ is: 'port' }, { P: '65536' }).port('P')],
+  ['a port in words', () => by({ is: 'port' }, { P: 'eighty' }).port('P')],
+  ['a number with a fraction', () => by({ is: 'int' }, { P: '1.5' }).int('P')],
+  ['a number below its bound', () => by({ is: 'int', min: 1 }, { P: '0' }).int('P')],
+  ['a duration without unit', () => by({ is: 'duration' }, { P: '30' }).durationMs('P')],
+  ['an instant that no calendar has', () => by({ is: 'instant' }, { P: '2015-13-01' }).timeMs('P')],
+  ['a year alone', () => by({ is: 'instant' }, { P: '2015' }).timeMs('P')],
+  [
+    'a URL of another protocol',
+    () => by({ is: 'url', protocols: ['http:'] }, { P: 'ftp://x' }).url('P'),
+  ],
+  [
+    'a list with a bad address',
+    () => by({ is: 'url', protocols: ['nats:'] }, { P: 'nats://a:1,b' }).url('P'),
+  ],
+  [
+    'a choice that is none',
+    () => by({ is: 'choice', choices: ['info', 'warn'] }, { P: 'loud' }).choice('P'),
+  ],
+  ['neither yes nor no', () => by({ is: 'yes' }, { P: 'maybe' }).yes('P')],
+  [
+    'a secret file that is not there',
+    () => by({ is: 'secret' }, { P_FILE: 'no/such/file' }).secret('P'),
+  ],
 ])('%s is an error that names the variable', (_what, read) => {
   expect(read).toThrow(WrongUsage)
   expect(read).toThrow(/\bP\b|P_FILE/)
@@ -66,7 +89,8 @@ test('a secret comes from its variable or from the first line of its file', () =
   using folder = temporaryFolder()
   const file = join(folder.path, 'token')
   writeFileSync(file, 's3cret\nnot this\n')
-  expect(from({ P_FILE: file }).secret('P')).toBe('s3cret')
-  expect(from({ P: 'direct', P_FILE: file }).secret('P')).toBe('direct')
-  expect(from({}).secret('P')).toBeUndefined()
+  const secret = (env: Record<string, string>) => by({ is: 'secret' }, env).secret('P')
+  expect(secret({ P_FILE: file })).toBe('s3cret')
+  expect(secret({ P: 'direct', P_FILE: file })).toBe('direct')
+  expect(secret({})).toBeUndefined()
 })

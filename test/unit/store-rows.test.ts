@@ -4,13 +4,15 @@ import { expect, test } from 'vitest'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import { isSame } from '../../store/influx/influx.ts'
-import { readingLines, rollupLine } from '../../store/influx/line-protocol.ts'
+import { rollupLine } from '../../store/influx/line-protocol.ts'
 import type { InfluxQuery } from '../../store/influx/query.ts'
 import { influxReads } from '../../store/influx/read.ts'
+import { readingLines } from '../../store/influx/reading-lines.ts'
 import { readingFields, readingOf } from '../../store/influx/row.ts'
+import { packReadings, unpackReadings } from '../../store/packed-readings.ts'
 import { rowFault } from '../../store/row-fault.ts'
 import { openSqliteFile } from '../../store/sqlite/file.ts'
-import { packKeys, packReadings, unpackReadings } from '../../store/sqlite/pack.ts'
+import { packKeys } from '../../store/sqlite/pack.ts'
 import { packStats, unpackStats } from '../../store/sqlite/pack-stats.ts'
 import { sqliteReads } from '../../store/sqlite/read.ts'
 import { statColumns } from '../../store/sqlite/schema.ts'
@@ -34,7 +36,7 @@ test('SQLite keeps every value, and every value of the row that replaces it', ()
   const { writeBatch } = sqliteWrites(db)
   const { existing } = sqliteReads(db)
   for (const row of [first, second]) {
-    writeBatch(packReadings([row]))
+    writeBatch([packReadings([row])])
     expect(unpackReadings(existing(packKeys([row])))).toEqual([row])
   }
   const [shown] = db.all(`select ${quantityNames.join(', ')} from readings`)
@@ -49,7 +51,7 @@ test('SQLite keeps leaf and device, and those of the row that replaces it', () =
   const device = `0x${'ab'.repeat(32)}` as const
   for (const more of [{ leafVersion: 2 as const }, { leafVersion: 2 as const, device }, {}]) {
     const row = { ...first, ...more }
-    writeBatch(packReadings([row]))
+    writeBatch([packReadings([row])])
     expect(unpackReadings(existing(packKeys([row])))).toEqual([row])
     expect(db.all('select leaf_version, device from readings')).toEqual([
       [row.leafVersion ?? 1, row.device ?? null],
@@ -64,16 +66,16 @@ test('rows of few and of many values lie in one batch, and few replace many', ()
   const { existing, range } = sqliteReads(db)
   const few = reading({ timeMs: first.timeMs })
   const others = [1, 2].map((later) => reading({ timeMs: first.timeMs + later }))
-  writeBatch(packReadings([first, ...others]))
+  writeBatch([packReadings([first, ...others])])
   expect(unpackReadings(existing(packKeys([first, ...others])))).toEqual([first, ...others])
-  writeBatch(packReadings([few]))
+  writeBatch([packReadings([few])])
   expect(unpackReadings(range(first.sensor, 0, first.timeMs + 2, 5, 'desc'))).toEqual([
     others[0],
     few,
   ])
 })
 
-const stats = areaStats('Ikeja', 0, 2, (field) => {
+const stats = areaStats('Ikeja', { startMs: 0, readings: 2, failed: 0 }, (field) => {
   const mean = [...quantityNames, 'aqi'].indexOf(field)
   return { n: 2, mean, min: 1, max: 3, p50: 2, p98: 3, sd: 1, q02: 1, q25: 1, q75: 3 }
 })
@@ -97,7 +99,7 @@ test('the statistics of every quantity cross the thread, and have a column', () 
 })
 
 test('InfluxDB gets every value and is asked for every one', () => {
-  const line = readingLines()(first)
+  const line = readingLines()([packReadings([first])])
   for (const [id, name] of quantityNames.entries()) {
     expect(line).toContain(`${name}=${(first.values[id] ?? 0) / 100},`)
     expect(rollupLine('reading_1h', stats)).toContain(`${name}_mean=${id},`)

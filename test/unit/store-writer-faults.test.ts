@@ -3,23 +3,25 @@ import { expect, test } from 'vitest'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import {
-  type ReadEntries,
-  type StoreEntry,
   type StoreWriterOptions,
   startStoreWriter,
 } from '../../pipeline/projections/store-writer.ts'
-import { type RefusedRow, StoreUnavailable } from '../../store/store.ts'
+import type { ReadRows } from '../../pipeline/read-rows.ts'
+import type { LogRows } from '../../pipeline/rows-at-hand.ts'
+import { countOf } from '../../store/packed-readings.ts'
+import { type RefusedRow, type StoreRow, StoreUnavailable } from '../../store/store.ts'
 import { eventually } from '../support/eventually.ts'
+import { logRowsOf, readingsIn } from '../support/log-rows.ts'
 import { readingOf } from '../support/readings.ts'
 
 const oneTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /** A log that grows, and whose readers wait at its end. */
 function growingLog() {
-  const entries: StoreEntry[] = []
+  const entries: LogRows[] = []
   const n = new Map<number, number>()
   let grown = Promise.withResolvers<void>()
-  const readEntries: ReadEntries = async function* (fromSeq, stop) {
+  const readRows: ReadRows = async function* (fromSeq, stop) {
     for (let seq = fromSeq; !stop.aborted; ) {
       const entry = entries[seq - 1]
       if (entry !== undefined) {
@@ -35,8 +37,8 @@ function growingLog() {
   }
   return {
     entries,
-    readEntries,
-    append: (partition: number, rows: number): StoreEntry => {
+    readRows,
+    append: (partition: number, rows: number): LogRows => {
       const seq = entries.length + 1
       const made = Array.from({ length: rows }, (): Reading => {
         const next = (n.get(partition) ?? 0) + 1
@@ -51,7 +53,7 @@ function growingLog() {
           seq: seqOf(partition, next),
         })
       })
-      const entry = { partition, seq, rows: made }
+      const entry = logRowsOf(partition, seq, made)
       entries.push(entry)
       grown.resolve()
       grown = Promise.withResolvers()
@@ -60,19 +62,19 @@ function growingLog() {
   }
 }
 
-type Write = StoreWriterOptions['store']['writeBatch']
+type Write = (rows: readonly StoreRow[]) => Promise<readonly RefusedRow[]>
 
 function writerOn(
-  log: { readonly readEntries: ReadEntries },
-  writeBatch: Write,
+  log: { readonly readRows: ReadRows },
+  write: Write,
   more: Partial<StoreWriterOptions> = {},
 ) {
   const stop = new AbortController()
   const pauses: number[] = []
   const failures: unknown[] = []
   const writer = startStoreWriter({
-    store: { writeBatch },
-    readEntries: log.readEntries,
+    store: { writePacked: (batches) => write(readingsIn(...batches)) },
+    readRows: log.readRows,
     onRefused: async () => undefined,
     onFailure: (error) => failures.push(error),
     onWritten: () => undefined,
@@ -98,7 +100,7 @@ test('a store that fails gets the same batch again, later and later, until it ta
   writer.offer(log.append(0, 3))
   expect(writer.position(0)).toBe(0)
   await writer.passed(0, 1)
-  expect(new Set(tries)).toEqual(new Set([tries[0]]))
+  expect(new Set(tries.map((rows) => JSON.stringify(rows))).size).toBe(1)
   expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000])
   expect(failures).toHaveLength(9)
   expect([writer.position(0), writer.waitingRows()]).toEqual([1, 0])
@@ -182,6 +184,35 @@ test('a poison row is listed under its own partition before anything passes it',
     [4, [5]],
     [9, [2]],
   ])
+})
+
+test('a row that no engine may take is listed before anything passes its message', async () => {
+  const log = growingLog()
+  const listed = Promise.withResolvers<void>()
+  const lists: [number, string[]][] = []
+  let written = 0
+  const { writer } = writerOn(log, async () => [], {
+    onRefused: async (partition, refused) => {
+      lists.push([partition, refused.map(({ why }) => why)])
+      await listed.promise
+    },
+    onWritten: (rows) => {
+      written += rows
+    },
+  })
+  writer.assign(4, 0, 0)
+  const bad = readingOf({ seq: seqOf(4, 3) })
+  writer.offer({ ...log.append(4, 2), faulty: [{ row: bad, why: 'no area' }] })
+  writer.offer({ ...log.append(4, 0), faulty: [{ row: bad, why: 'nor this' }] })
+  await eventually('the first is listed', () => lists.length > 0)
+  expect(writer.position(4)).toBe(0)
+  listed.resolve()
+  await writer.passed(4, 2)
+  expect(lists).toEqual([
+    [4, ['no area']],
+    [4, ['nor this']],
+  ])
+  expect(written).toBe(2)
 })
 
 test('a store that stalls costs a bounded number of rows, and lacks none when it is back', async () => {
@@ -290,7 +321,8 @@ test('whatever fails and whoever comes and goes, a position says only what is tr
       const lies = (): number[] =>
         log.entries
           .filter(({ partition, seq }) => seq <= writer.position(partition))
-          .flatMap(({ rows }) => rows.map(({ seq }) => seq).filter((seq) => !written.has(seq)))
+          .flatMap(({ rows }) => readingsIn(rows).map(({ seq }) => seq))
+          .filter((seq) => !written.has(seq))
       for (let partition = 0; partition < 4; partition++) writer.assign(partition, 0, 0)
       for (const { partition, rows, isMoved, turns } of steps) {
         if (isMoved) {
@@ -305,7 +337,7 @@ test('whatever fails and whoever comes and goes, a position says only what is tr
         await writer.passed(partition, lastOf(partition))
       }
       expect(lies()).toEqual([])
-      expect(written.size).toBe(log.entries.reduce((sum, { rows }) => sum + rows.length, 0))
+      expect(written.size).toBe(log.entries.reduce((sum, { rows }) => sum + countOf(rows), 0))
       stop.abort()
     }),
     { numRuns: 150 },

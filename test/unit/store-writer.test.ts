@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import {
-  type ReadEntries,
-  type StoreEntry,
   type StoreWriterOptions,
   startStoreWriter,
 } from '../../pipeline/projections/store-writer.ts'
+import type { ReadRows } from '../../pipeline/read-rows.ts'
+import type { LogRows } from '../../pipeline/rows-at-hand.ts'
 import { eventually } from '../support/eventually.ts'
+import { logRowsOf, readingsIn } from '../support/log-rows.ts'
 import { readingOf } from '../support/readings.ts'
 
 const rowOf = (partition: number, seq: number): Reading =>
@@ -20,18 +21,15 @@ const rowOf = (partition: number, seq: number): Reading =>
     flags: 0,
     seq,
   })
-const entryOf = (partition: number, seq: number): StoreEntry => ({
-  partition,
-  seq,
-  rows: [rowOf(partition, seq)],
-})
+const entryOf = (partition: number, seq: number): LogRows =>
+  logRowsOf(partition, seq, [rowOf(partition, seq)])
 
 /** A log in memory that is read step by step: each `release` lets one more entry out. */
-function steppedLog(entries: readonly StoreEntry[]) {
+function steppedLog(entries: readonly LogRows[]) {
   const waiting: (() => void)[] = []
   let allowed = 0
   let isOpen = false
-  const readEntries: ReadEntries = async function* (fromSeq, stop) {
+  const readRows: ReadRows = async function* (fromSeq, stop) {
     const stopped = new Promise<void>((resolve) => {
       stop.addEventListener('abort', () => resolve(), { once: true })
     })
@@ -47,7 +45,7 @@ function steppedLog(entries: readonly StoreEntry[]) {
     await stopped
   }
   return {
-    readEntries,
+    readRows,
     release: () => {
       const next = waiting.shift()
       if (next === undefined) allowed++
@@ -60,17 +58,17 @@ function steppedLog(entries: readonly StoreEntry[]) {
   }
 }
 
-function writerOn(readEntries: ReadEntries, more: Partial<StoreWriterOptions> = {}) {
+function writerOn(readRows: ReadRows, more: Partial<StoreWriterOptions> = {}) {
   const written: Reading[] = []
   const stop = new AbortController()
   const writer = startStoreWriter({
     store: {
-      writeBatch: async (rows) => {
-        written.push(...rows)
+      writePacked: async (batches) => {
+        written.push(...readingsIn(...batches))
         return []
       },
     },
-    readEntries,
+    readRows,
     onRefused: async () => undefined,
     onFailure: () => undefined,
     onWritten: () => undefined,
@@ -90,7 +88,7 @@ test('a partition taken over while another catches up misses none of its rows', 
     entryOf(1, 5),
     entryOf(0, 6),
   ])
-  const { writer, written, stop } = writerOn(log.readEntries)
+  const { writer, written, stop } = writerOn(log.readRows)
   writer.assign(0, 2, 6)
   log.release()
   log.release()
@@ -107,14 +105,14 @@ test('a partition taken over while another catches up misses none of its rows', 
 test('what is dropped behind the reader of another partition is read again', async () => {
   const log = steppedLog([entryOf(1, 1), entryOf(0, 2), entryOf(1, 3), entryOf(0, 4)])
   const room = Promise.withResolvers<void>()
-  const { writer, written, stop } = writerOn(log.readEntries, {
+  const { writer, written, stop } = writerOn(log.readRows, {
     maxRows: 1,
     lanes: 1,
     batchRows: 1,
     store: {
-      writeBatch: async (rows) => {
+      writePacked: async (batches) => {
         await room.promise
-        written.push(...rows)
+        written.push(...readingsIn(...batches))
         return []
       },
     },

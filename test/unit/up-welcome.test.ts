@@ -25,7 +25,9 @@ test('listening only on this machine it shows how sensors are let in', () => {
 })
 
 test('the chain that it runs is called a demonstration chain, and another one is not', () => {
-  expect(welcome(undefined)).toContain('8545 (31337, a demonstration chain; contract 0x12)')
+  expect(welcome(undefined)).toContain(
+    '8545 (31337, a local test chain, for demonstration only; contract 0x12)',
+  )
   expect(welcome(undefined, {}, false)).toContain('8545 (contract 0x12)')
 })
 

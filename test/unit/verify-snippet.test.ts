@@ -1,6 +1,6 @@
 import { stripTypeScriptTypes } from 'node:module'
 import { expect, test } from 'vitest'
-import { verifySnippet } from '../../dashboard/web/pages/settings/verify-snippet.ts'
+import { verifySnippet } from '../../dashboard/web/pages/settings/webhooks/verify-snippet.ts'
 
 test('the check that is shown to receivers takes our signature and no other', async () => {
   const code = stripTypeScriptTypes(verifySnippet('TypeScript'))

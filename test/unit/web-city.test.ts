@@ -1,21 +1,17 @@
 /** What the pages of the city and of a sensor compute, without a browser. */
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { usBands } from '../../core/air/index/us-bands.ts'
-import {
-  areaOfRing,
-  clipRing,
-  packRing,
-  thinRing,
-  unpackRing,
-} from '../../dashboard/web/map/clip-rings.ts'
 import { matchPath } from '../../dashboard/web/match-path.ts'
-import { bandOf } from '../../dashboard/web/pages/city/area-band.ts'
-import { afterNews, type CitySensor, choose } from '../../dashboard/web/pages/city/city-sensor.ts'
-import { heardIn, thinned, withGaps } from '../../dashboard/web/pages/sensor/gaps.ts'
+import {
+  afterNews,
+  type CitySensor,
+  firstOf,
+  matching,
+  type Order,
+} from '../../dashboard/web/pages/city/city-sensor.ts'
 import { inkOn } from '../../dashboard/web/parts/ink.ts'
 import { languages, snippet } from '../../dashboard/web/parts/snippet.ts'
-import { ago, duration, utcTime } from '../../dashboard/web/parts/times.ts'
+import { ago, duration, isLongAgo, utcTime } from '../../dashboard/web/parts/times.ts'
 import { zonesOf } from '../../dashboard/web/parts/zones.ts'
 
 const sensor = (id: string, more: Partial<CitySensor> = {}): CitySensor => ({
@@ -49,8 +45,8 @@ test('the list is searched by every word, and those without an index come last e
     sensor('d', { aqi: 90, area: 'Yaba', address: '2 Herbert Road' }),
     sensor('e', { aqi: null, lastMs: null }),
   ]
-  const ids = (wanted: Partial<Parameters<typeof choose>[1]>): string =>
-    choose(all, { search: '', area: '', order: 'worst', ...wanted })
+  const ids = ({ search = '', area = '', order = 'worst' as Order, most = 9 }): string =>
+    firstOf(matching(all, { search, area }), { order, most })
       .map(({ id }) => id)
       .join('')
   expect(ids({})).toBe('dcbe')
@@ -60,54 +56,18 @@ test('the list is searched by every word, and those without an index come last e
   expect(ids({ area: 'Yaba' })).toBe('d')
   expect(ids({ search: ' ROAD  herbert ' })).toBe('d')
   expect(ids({ search: 'allen yaba' })).toBe('')
+  expect(ids({ most: 2 })).toBe('dc')
+  expect(ids({ most: 0 })).toBe('')
 })
 
-test('a line is broken where readings are missing, and nowhere else', () => {
-  const at = (timeMs: number) => ({ timeMs, value: timeMs })
-  expect(withGaps([at(3000), at(1000), at(2000)], 1000).ys).toEqual([1000, 2000, 3000])
-  const { xs, ys } = withGaps([at(1000), at(9000)], 1000)
-  expect(ys).toEqual([1000, null, 9000])
-  expect(xs).toEqual([1, 2, 9])
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 1e6 })), (times) => {
-      const line = withGaps(times.map(at), 1000)
-      expect(line.xs).toEqual(line.xs.toSorted((a, b) => a - b))
-      expect(line.ys.filter((y) => y !== null)).toHaveLength(times.length)
-    }),
+test('the first of very many are those of all put in order', () => {
+  const all = Array.from({ length: 5_000 }, (_, at) =>
+    sensor(`s${at}`, { aqi: (at * 7_919) % 501, isOnline: at % 9 > 0, lastMs: at % 1_000 }),
   )
-})
-
-test('thinned readings keep their mean, and steps without readings stay empty', () => {
-  const points = Array.from({ length: 100 }, (_, at) => ({
-    timeMs: at * 10,
-    value: at < 50 ? 1 : 3,
-  }))
-  const few = thinned(points, { fromMs: 0, toMs: 2000, most: 4 })
-  expect(few).toEqual([
-    { timeMs: 250, value: 1 },
-    { timeMs: 750, value: 3 },
-  ])
-  expect(thinned(points, { fromMs: 0, toMs: 1000, most: 100 })).toBe(points)
-  expect(heardIn([0, 10, 999, 1000, -1], { fromMs: 0, toMs: 1000, count: 4 })).toEqual([
-    true,
-    false,
-    false,
-    true,
-  ])
-})
-
-test('an hour without readings is a gap in the band', () => {
-  const hour = (start_time: string, average: number) => ({
-    start_time,
-    aqi: { average, min: average - 5, max: average + 5 },
-  })
-  const { xs, ys, band, from } = bandOf(
-    [hour('2026-01-01T00:30:00Z', 40), hour('2026-01-01T02:00:00Z', 60)],
-    { start_time: '2026-01-01T00:30:00Z', end_time: '2026-01-01T03:00:00Z' },
-  )
-  expect(ys).toEqual([40, null, 60])
-  expect(band.low).toEqual([35, null, 55])
-  expect(xs[0]).toBe(from)
+  for (const order of ['worst', 'best', 'id', 'silent'] as const) {
+    const whole = firstOf(all, { order, most: all.length })
+    expect(firstOf(all, { order, most: 60 })).toEqual(whole.slice(0, 60))
+  }
 })
 
 test('zones cover the scale without a gap, and humidity has none', () => {
@@ -151,6 +111,8 @@ test('lengths of time are shown in their largest units', () => {
     ago(420_000, 0),
     ago(0, 12_000_000),
   ])
+  // beyond that the month is said
+  expect([59, 61].map((days) => isLongAgo(0, days * 86_400_000))).toEqual([false, true])
   expect([59, 60, 3600, 90_000, 172_800].map(duration)).toEqual([
     '59 s',
     '1 min',
@@ -167,29 +129,4 @@ test('every example holds the address and the key', () => {
     expect(text).toContain('http://127.0.0.1:8080/v1/sensors?limit=5')
     expect(text).toContain('Bearer aqk_x')
   }
-})
-
-test('the coast is cut to its box, thinned within its tolerance, and comes back as it was packed', () => {
-  const square = [
-    [0, 0],
-    [4, 0],
-    [4, 4],
-    [0, 4],
-    [0, 0],
-  ] as const
-  expect(areaOfRing(clipRing(square, [1, 1, 3, 9]))).toBeCloseTo(6)
-  expect(clipRing(square, [5, 5, 6, 6])).toEqual([])
-  const line = [
-    [0, 0],
-    [1, 0.01],
-    [2, 0],
-    [3, 1],
-  ] as const
-  expect(thinRing(line, 0.1)).toEqual([line[0], line[2], line[3]])
-  fc.assert(
-    fc.property(fc.array(fc.tuple(fc.integer(), fc.integer())), (steps) => {
-      const ring = steps.map(([x, y]): [number, number] => [(x % 9000) / 10, (y % 9000) / 10])
-      expect(unpackRing(packRing(ring, 10), 10)).toEqual(ring.map(([x, y]) => [x + 0, y + 0]))
-    }),
-  )
 })

@@ -1,31 +1,32 @@
 import { expect, test } from 'vitest'
 import { refusalReasons } from '../../core/state/log-message.ts'
+import { browserWords } from '../../dashboard/browser-words.ts'
+import { common } from '../../dashboard/texts/en/common.ts'
 import {
   againWords,
   reasons,
   reasonWords,
 } from '../../dashboard/web/pages/operator/rejected-words.ts'
-import { auditDetails, auditWords } from '../../dashboard/web/pages/settings/audit-words.ts'
-import { browserWords } from '../../dashboard/web/pages/settings/browser-words.ts'
-import { daysLeft } from '../../dashboard/web/pages/settings/days-left.ts'
-import type { Outcome, Webhook } from '../../dashboard/web/pages/settings/webhook-types.ts'
+import { auditDetails, auditWords } from '../../dashboard/web/pages/settings/account/audit-words.ts'
+import { daysLeft } from '../../dashboard/web/pages/settings/keys/days-left.ts'
+import type { Outcome, Webhook } from '../../dashboard/web/pages/settings/webhooks/webhook-types.ts'
 import {
   attemptWords,
   errorWords,
   isFailing,
   webhookState,
   whyNotSending,
-} from '../../dashboard/web/pages/settings/webhook-words.ts'
+} from '../../dashboard/web/pages/settings/webhooks/webhook-words.ts'
 import { attemptErrors } from '../../schemas/webhooks/attempt.ts'
 
 test.each([
-  [90 * 24, '90 days left', false],
-  [90 * 24 - 1, '90 days left', false],
-  [89 * 24, '89 days left', false],
-  [15 * 24, '15 days left', false],
-  [14 * 24, '14 days left', true],
-  [47, '2 days left', true],
-  [24, '1 day left', true],
+  [90 * 24, '90\u00a0days left', false],
+  [90 * 24 - 1, '90\u00a0days left', false],
+  [89 * 24, '89\u00a0days left', false],
+  [15 * 24, '15\u00a0days left', false],
+  [14 * 24, '14\u00a0days left', true],
+  [47, '2\u00a0days left', true],
+  [24, '1\u00a0day left', true],
   [23, 'less than a day left', true],
   [0, 'expired', true],
   [-1, 'expired', true],
@@ -49,7 +50,7 @@ const webhook: Webhook = {
 }
 
 test.each<[Partial<Webhook>, string, RegExp]>([
-  [{}, 'active', /^$/],
+  [{}, 'delivering', /^$/],
   [{ paused: true }, 'paused', /resume/],
   [{ paused: true, suspended: true }, 'suspended', /premium/],
   [{ active: false }, 'disabled', /switched off/],
@@ -58,7 +59,7 @@ test.each<[Partial<Webhook>, string, RegExp]>([
   [{ active: false, disabled: { reason: 'operator', at: '' } }, 'disabled', /Only they/],
 ])('of %o the strongest reason is shown', (fields, label, why) => {
   const one = { ...webhook, ...fields }
-  expect(webhookState(one).label).toBe(label)
+  expect(webhookState(one, 'ok').label).toBe(label)
   expect(whyNotSending(one) ?? '').toMatch(why)
 })
 
@@ -72,7 +73,7 @@ test('an address fails after five attempts in a row, and not before', () => {
 
 test('an example that failed is not shown as tried again', () => {
   expect(attemptWords({ outcome: 'retry', trigger: 'test' }).label).toBe('failed')
-  expect(attemptWords({ outcome: 'retry', trigger: 'event' }).label).toMatch(/again/)
+  expect(attemptWords({ outcome: 'retry', trigger: 'event' }).label).toMatch(/retry/)
 })
 
 test('every reason and every error that there is has words of its own', () => {
@@ -84,14 +85,14 @@ test('every reason and every error that there is has words of its own', () => {
 test('the outcome of a replay is shown in full', () => {
   expect(againWords({ replayed: 3, truncated: 0, unsendable: 0, gone: 0 })).toBe('3 sent again')
   expect(againWords({ replayed: 0, truncated: 1, unsendable: 2, gone: 3 })).toBe(
-    '0 sent again; 1 not: only their beginning is kept; 2 not: their sensor has no valid name; 3 gone meanwhile',
+    '0 sent again; 1 not: only their beginning is kept; 2 not: their sensor has no valid name; 3 no longer kept',
   )
 })
 
 test('an audit event is words and details, also an unexpected one', () => {
   const event = { at: '', event: 'some_new_thing', details: { first_name: '<b>', count: 2 } }
   expect(auditWords(event)).toBe('Some new thing')
-  expect(auditDetails(event)).toBe('first name: <b>, count: 2')
+  expect(auditDetails(event)).toBe('first name: <b>, messages: 2')
   expect(auditDetails({ at: '', event: 'x' })).toBe('')
 })
 
@@ -112,5 +113,5 @@ test.each([
   ['<script>alert(1)</script>', '<script>alert(1)</script>'],
   ['', 'An unnamed browser'],
 ])('%s is called “%s”', (agent, words) => {
-  expect(browserWords(agent)).toBe(words)
+  expect(browserWords(agent, common)).toBe(words)
 })

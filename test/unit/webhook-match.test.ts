@@ -4,7 +4,7 @@ import { slugOf } from '../../core/air/area.ts'
 import { type EventKind, eventKinds, sourceNames, sourceOf } from '../../core/delivery/delivery.ts'
 import { webhookIdOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { createWebhookIndex, type Subscription } from '../../core/delivery/webhook-match.ts'
-import { matchEvent } from '../../notifier/sources/events.ts'
+import { matchEvent } from '../../schemas/match-event.ts'
 import { offline, online, quality, rise } from '../support/notifier.ts'
 
 const wants = (number: number, wish: Partial<Subscription> = {}): Subscription => ({
@@ -203,7 +203,7 @@ test('events about readings that are worse than a webhook wants are left out, ot
       [number, 'aqi.high'],
     ]),
   )
-  // that a sensor is bad is no reading that is bad
+  // that a sensor is bad does not make its reading bad
   const changed = hits((on) => matchEvent(quality(place.sensor), index, on))
   expect(changed.map(([number]) => number)).toEqual([0, 1, 2, 3])
 })

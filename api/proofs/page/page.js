@@ -1,5 +1,5 @@
 // Runs in the reader's browser. The check itself is airproof-verify.js; this only shows it.
-import { verifyFile } from './airproof-verify.js'
+import { readNetwork, verifyFile } from './airproof-verify.js'
 
 const find = (id) => document.getElementById(id)
 const lines = (tag, texts) =>
@@ -18,26 +18,61 @@ function wishes() {
   return Object.fromEntries(Object.entries(typed).filter(([, text]) => text !== ''))
 }
 
+/** The pin: without it a file of anyone's contract is as good as ours. undefined: it could not be had. */
+const own = fetch('/v1/network')
+  .then(async (answer) => readNetwork(await answer.text()))
+  .catch(() => undefined)
+
+const isOf = (network, { chainId, contract }) =>
+  chainId === network.chainId && network.contracts.some(({ address }) => address === contract)
+
+/** A proof of another network is called that; one that names our contract and is not within it is not valid. */
+async function withPin(bytes, options) {
+  const network = await own
+  const result = await verifyFile(bytes, { ...options, network })
+  if (result.ok) {
+    const isConfirmed = options.trustedBlockHash !== undefined || options.rpc !== undefined
+    return { result, kind: network !== undefined && isConfirmed ? 'matches' : 'consistent' }
+  }
+  const last = result.checks.at(-1)
+  // of level rpc: without a node it is neither
+  if (last?.name === 'node' && options.rpc === undefined) return { result, kind: 'open' }
+  if (last?.name !== 'pins') return { result, kind: 'invalid' }
+  const alone = await verifyFile(bytes)
+  const isForeign = alone.ok && !isOf(network, alone.block)
+  return isForeign ? { result: alone, kind: 'foreign' } : { result, kind: 'invalid' }
+}
+
 /** A node that gives no answer says nothing about the proof: what holds without it is shown, and that. */
 async function verified(bytes) {
   const { rpc, ...options } = wishes()
-  if (rpc === undefined) return { result: await verifyFile(bytes, options), unreached: '' }
-  const result = await verifyFile(bytes, { ...options, rpc })
-  if (!result.unreachable) return { result, unreached: '' }
-  const why = `The node ${rpc} cannot be reached, so nothing was asked of it. It may not answer to pages of other sites: then ask it with the verifier on your machine, --rpc.`
-  return { result: await verifyFile(bytes, options), unreached: why }
+  if (rpc === undefined) return { ...(await withPin(bytes, options)), unreached: '' }
+  const asked = await withPin(bytes, { ...options, rpc })
+  if (!asked.result.unreachable) return { ...asked, unreached: '' }
+  const unreached = `The node ${rpc} cannot be reached, so nothing was asked of it. It may not answer to pages of other sites: then ask it with the verifier on your machine, --rpc.`
+  return { ...(await withPin(bytes, options)), unreached }
+}
+
+const verdicts = {
+  matches: 'Matches this network and a block you confirmed',
+  consistent: 'Consistent – block not confirmed yet',
+  foreign: 'Valid proof, but of another network',
+  open: 'Not decided: name a node of the chain below',
+  invalid: 'Not valid',
 }
 
 async function show(bytes, from) {
   shown = { bytes, from }
-  const { result, unreached } = await verified(bytes)
+  const { result, kind, unreached } = await verified(bytes)
   // another file or node was chosen meanwhile
   if (shown.bytes !== bytes) return
   const { ok, checks, notAsked, demonstration, proves, trusts, reading, block } = result
+  const test = demonstration ? ', on a local test chain' : ''
   find('verdict').textContent = ok
-    ? `${demonstration ? 'Proven on a demonstration chain' : 'Proven'} (${from}): ${reading.sensor_id}, ${reading.timestamp}, in block ${block.number} of ${block.time}`
-    : `Refused (${from})`
-  find('verdict').dataset.ok = String(ok)
+    ? `${verdicts[kind]}${test} (${from}): ${reading.sensor_id}, ${reading.timestamp}, in block ${block.number} of ${block.time}`
+    : `${verdicts[kind]} (${from})`
+  // no word of a chain that the operator writes is green
+  find('verdict').dataset.verdict = kind === 'matches' && demonstration ? 'consistent' : kind
   find('unreached').textContent = unreached
   find('checks').replaceChildren(
     ...lines(
@@ -53,10 +88,10 @@ async function show(bytes, from) {
     ? Object.entries(reading).map(([name, value]) => `${name}: ${value ?? 'not measured'}`)
     : []
   find('trusts').replaceChildren(
-    ...lines('h3', ok ? ['What was proven'] : []),
+    ...lines('h3', ok ? ['What is proven'] : []),
     ...lines('p', measured.length > 0 ? [measured.join(' · ')] : []),
     ...lines('p', proves),
-    ...lines('h3', trusts.length > 0 ? ['What is left to trust'] : []),
+    ...lines('h3', trusts.length > 0 ? ['What you still have to trust'] : []),
     ...lines('p', trusts),
   )
 }
@@ -91,7 +126,7 @@ find('copy')?.addEventListener('click', () => void copy())
 
 function failed(words) {
   find('verdict').textContent = words
-  find('verdict').dataset.ok = 'false'
+  find('verdict').dataset.verdict = 'unknown'
 }
 
 const { bundle } = document.querySelector('main').dataset

@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Sensors by id, with their status
-         * @description Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it.
+         * @description Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format`, `quality` and `corrections` need it.
          */
         readonly get: operations["listSensors"];
         readonly put?: never;
@@ -312,7 +312,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Statistics of a sensor by hour, day, month, year, hour of day or weekday
+         * Statistics of a sensor by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
          * @description n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.
          */
         readonly get: operations["statisticsOfSensor"];
@@ -332,7 +332,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Statistics of an area by hour, day, month, year, hour of day or weekday
+         * Statistics of an area by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
          * @description n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.
          */
         readonly get: operations["statisticsOfArea"];
@@ -352,7 +352,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Statistics of the network, or of the sensors in a box by hour, day, month, year, hour of day or weekday
+         * Statistics of the network, or of the sensors in a box by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
          * @description n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of.
          */
         readonly get: operations["statisticsOfNetwork"];
@@ -493,7 +493,7 @@ export interface paths {
         };
         /**
          * What happens, as it happens: server-sent events
-         * @description Events reading and reading.late (each like a Reading), sensor.online, sensor.offline, gap and end. Each connection costs one request of the quota. A page may send `token` instead of a key.
+         * @description Events: reading, reading.late, sensor.online, sensor.offline, sensor.quality, gap, end; the data of reading and reading.late is a Reading. Each connection costs one request of the quota. A page may send `token` instead of a key.
          */
         readonly get: operations["stream"];
         readonly put?: never;
@@ -945,7 +945,7 @@ export interface components {
             readonly aqi_category?: components["schemas"]["AqiCategory"] | null;
             readonly dominant_pollutant?: components["schemas"]["Pollutant"] | null;
             readonly beyond_index?: boolean;
-            /** @description flags about the values */
+            /** @description flags about the values; some may be added: dropped_pm25, dropped_pm10, dropped_co2, dropped_temperature, dropped_humidity, pm_high, pm_saturated, pm25_over_pm10, co2_unusual, temperature_unusual, humidity_stuck, time_assigned, dropped_pm1, dropped_pm4, dropped_pressure, dropped_no2, dropped_o3, dropped_co, dropped_so2, dropped_voc_index, dropped_nox_index, dropped_tvoc, dropped_noise, pm_flat, pm_stuck, pm_zero, pm_spike, pm_unlike_neighbours */
             readonly quality?: readonly string[];
             /** @description of the worst of the flags */
             readonly quality_level?: ("good" | "suspect" | "fail") | null;
@@ -988,6 +988,8 @@ export interface components {
             readonly silence_seconds?: number | null;
             /** @description from `near` */
             readonly distance_m?: number;
+            /** @description by model and quantity, if `corrections` was given */
+            readonly corrections?: Record<string, never>;
         };
         readonly SensorsPage: {
             /** @constant */
@@ -998,6 +1000,8 @@ export interface components {
             /** @description null: this is the last page */
             readonly next_cursor: string | null;
             readonly sensors: readonly components["schemas"]["Sensor"][];
+            /** @description the models that `corrections` names */
+            readonly corrections?: readonly components["schemas"]["CorrectionUsed"][];
         };
         /** @description a sensor with the fields that `fields` names */
         readonly PickedSensor: {
@@ -1017,7 +1021,7 @@ export interface components {
             readonly aqi_category?: components["schemas"]["AqiCategory"] | null;
             readonly dominant_pollutant?: components["schemas"]["Pollutant"] | null;
             readonly beyond_index?: boolean;
-            /** @description flags about the values */
+            /** @description flags about the values; some may be added: dropped_pm25, dropped_pm10, dropped_co2, dropped_temperature, dropped_humidity, pm_high, pm_saturated, pm25_over_pm10, co2_unusual, temperature_unusual, humidity_stuck, time_assigned, dropped_pm1, dropped_pm4, dropped_pressure, dropped_no2, dropped_o3, dropped_co, dropped_so2, dropped_voc_index, dropped_nox_index, dropped_tvoc, dropped_noise, pm_flat, pm_stuck, pm_zero, pm_spike, pm_unlike_neighbours */
             readonly quality?: readonly string[];
             /** @description of the worst of the flags */
             readonly quality_level?: ("good" | "suspect" | "fail") | null;
@@ -1060,6 +1064,12 @@ export interface components {
             readonly silence_seconds?: number | null;
             /** @description from `near` */
             readonly distance_m?: number;
+            /** @description by model and quantity, if `corrections` was given */
+            readonly corrections?: Record<string, never>;
+            /** @description of now, as the index defines it */
+            readonly aqi_nowcast?: number | null;
+            /** @description of the means of the last 24 hours */
+            readonly aqi_24h?: number | null;
         };
         readonly PickedSensorsPage: {
             /** @constant */
@@ -1070,6 +1080,8 @@ export interface components {
             /** @description null: this is the last page */
             readonly next_cursor: string | null;
             readonly sensors: readonly components["schemas"]["PickedSensor"][];
+            /** @description the models that `corrections` names */
+            readonly corrections?: readonly components["schemas"]["CorrectionUsed"][];
         };
         readonly SensorsGeoJson: {
             /** @constant */
@@ -1085,6 +1097,8 @@ export interface components {
                 };
                 readonly properties: components["schemas"]["Sensor"] | components["schemas"]["PickedSensor"];
             }[];
+            /** @description the models that `corrections` names */
+            readonly corrections?: readonly components["schemas"]["CorrectionUsed"][];
         };
         readonly SensorPage: {
             /** @constant */
@@ -1270,7 +1284,7 @@ export interface components {
             readonly dominant_pollutant: components["schemas"]["Pollutant"] | null;
             /** @description above the table of the index; that of the US EPA ends at 500 */
             readonly beyond_index: boolean;
-            /** @description flags about the values */
+            /** @description flags about the values; some may be added: dropped_pm25, dropped_pm10, dropped_co2, dropped_temperature, dropped_humidity, pm_high, pm_saturated, pm25_over_pm10, co2_unusual, temperature_unusual, humidity_stuck, time_assigned, dropped_pm1, dropped_pm4, dropped_pressure, dropped_no2, dropped_o3, dropped_co, dropped_so2, dropped_voc_index, dropped_nox_index, dropped_tvoc, dropped_noise, pm_flat, pm_stuck, pm_zero, pm_spike, pm_unlike_neighbours */
             readonly quality: readonly string[];
             /**
              * @description of the worst of the flags
@@ -1456,6 +1470,8 @@ export interface components {
                 } | null;
                 readonly properties: components["schemas"]["Reading"] | components["schemas"]["FlatReading"] | components["schemas"]["NestedReading"];
             }[];
+            /** @description the models that `corrections` names */
+            readonly corrections?: readonly components["schemas"]["CorrectionUsed"][];
         };
         readonly Verification: {
             /**
@@ -1670,6 +1686,8 @@ export interface components {
                 readonly observed: number;
                 readonly percent: number | null;
             };
+            /** @description readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed */
+            readonly left_out: number | null;
             readonly worst_sensor: {
                 readonly sensor_id: string;
                 readonly aqi: number;
@@ -1694,6 +1712,8 @@ export interface components {
              */
             readonly start_time: string;
             readonly readings: number;
+            /** @description readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed */
+            readonly left_out: number | null;
             readonly aqi: components["schemas"]["AqiStatistics"];
             readonly measurements: components["schemas"]["MeasurementStatistics"];
         };
@@ -1703,7 +1723,7 @@ export interface components {
             readonly name: string;
             /** @description of the table: the day, or only the year */
             readonly revision: string;
-            /** @description the index is defined for means over so many */
+            /** @description the index is defined for means over this many */
             readonly averaging_hours: number;
             readonly highest: number;
             readonly categories: readonly components["schemas"]["AqiBand"][];
@@ -1728,7 +1748,7 @@ export interface components {
             };
             /** @description as the institution that publishes the index shows it */
             readonly color: string;
-            /** @description for people with colour vision deficiency */
+            /** @description for people with colour vision deficiency: neighbours differ by CIEDE2000 18 or more */
             readonly color_vision: string;
         };
         readonly Start: {
@@ -1846,7 +1866,7 @@ export interface components {
             /** @constant */
             readonly status: "success";
             /** @enum {string} */
-            readonly interval: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+            readonly interval: "10_minutes" | "hour" | "3_hours" | "day" | "month" | "year" | "hour_of_day" | "weekday" | "hour_of_week";
             readonly timezone: string;
             readonly period: {
                 /**
@@ -1861,6 +1881,8 @@ export interface components {
                 readonly end_time: string;
             };
             readonly index: string;
+            /** @enum {string} */
+            readonly quality: "good" | "suspect" | "all";
             /**
              * @description what the quantiles are of; n, mean, sd, min and max are always of the readings
              * @enum {string}
@@ -1878,29 +1900,34 @@ export interface components {
             readonly bbox?: string;
             /** @description how many are in the box now */
             readonly sensors?: number;
+            /** @description the models that `corrections` names */
+            readonly corrections?: readonly components["schemas"]["CorrectionUsed"][];
         };
         readonly StatisticsStep: {
             readonly coverage: {
                 readonly expected: number;
+                /** @description that the numbers are of */
                 readonly observed: number;
                 readonly percent: number | null;
             };
+            /** @description readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed */
+            readonly left_out: number | null;
             /** @description 75 % of the readings that the whole step should have are there */
             readonly valid: boolean;
             readonly aqi: {
                 readonly n: number | null;
-                readonly mean: number | null;
-                /** @description of a sample (n − 1); null below two values */
-                readonly sd: number | null;
-                readonly min: number | null;
-                readonly q02: number | null;
-                readonly q25: number | null;
-                readonly median: number | null;
-                readonly q75: number | null;
-                readonly q98: number | null;
-                readonly max: number | null;
                 readonly category: components["schemas"]["AqiCategory"] | null;
                 readonly dominant_pollutant: string | null;
+                readonly mean?: number | null;
+                /** @description of a sample (n − 1); null below two values */
+                readonly sd?: number | null;
+                readonly min?: number | null;
+                readonly q02?: number | null;
+                readonly q25?: number | null;
+                readonly median?: number | null;
+                readonly q75?: number | null;
+                readonly q98?: number | null;
+                readonly max?: number | null;
             };
             /** @description those that were asked for */
             readonly measurements: {
@@ -1933,16 +1960,24 @@ export interface components {
             readonly end_time?: string;
             /** @description start_time with the offset of the zone */
             readonly local_start?: string;
-            /** @description of the day, 0 to 23; with interval=hour_of_day */
+            /** @description of the day, 0 to 23; with interval=hour_of_day or hour_of_week */
             readonly hour?: number;
-            /** @description monday to sunday; with interval=weekday */
+            /** @description monday to sunday; with interval=weekday or hour_of_week */
             readonly weekday?: string;
+            /** @description by model and quantity, if `corrections` was given */
+            readonly corrections?: {
+                readonly [key: string]: {
+                    readonly [key: string]: components["schemas"]["StepMeasurement"];
+                };
+            };
         };
         readonly Report: {
             /** @constant */
             readonly status: "success";
             readonly year: number;
             readonly timezone: string;
+            /** @enum {string} */
+            readonly quality: "good" | "suspect" | "all";
             readonly period: {
                 /**
                  * Format: date-time
@@ -1962,9 +1997,12 @@ export interface components {
             };
             readonly coverage: {
                 readonly expected: number;
+                /** @description that the numbers are of */
                 readonly observed: number;
                 readonly percent: number | null;
             };
+            /** @description readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed */
+            readonly left_out: number | null;
             readonly pm25: components["schemas"]["PollutantReport"];
             readonly pm10: components["schemas"]["PollutantReport"];
             readonly index: {
@@ -1998,7 +2036,7 @@ export interface components {
                 /** @enum {string} */
                 readonly level: "it_1" | "it_2" | "it_3" | "it_4" | "guideline";
                 readonly limit: number;
-                readonly days_over: number;
+                readonly days_over: number | null;
             }[];
             readonly who_year: readonly {
                 /** @enum {string} */
@@ -2009,19 +2047,19 @@ export interface components {
         };
         readonly StepMeasurement: {
             readonly n: number;
-            readonly mean: number | null;
-            /** @description of a sample (n − 1); null below two values */
-            readonly sd: number | null;
-            readonly min: number | null;
-            readonly q02: number | null;
-            readonly q25: number | null;
-            readonly median: number | null;
-            readonly q75: number | null;
-            readonly q98: number | null;
-            readonly max: number | null;
             readonly unit: string;
             /** @description 75 % of the readings that the whole step should have are there */
             readonly valid: boolean;
+            readonly mean?: number | null;
+            /** @description of a sample (n − 1); null below two values */
+            readonly sd?: number | null;
+            readonly min?: number | null;
+            readonly q02?: number | null;
+            readonly q25?: number | null;
+            readonly median?: number | null;
+            readonly q75?: number | null;
+            readonly q98?: number | null;
+            readonly max?: number | null;
         };
         readonly Usage: {
             /** @constant */
@@ -2803,7 +2841,7 @@ export interface components {
             /** @constant */
             readonly status: "error";
             readonly error: {
-                /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
+                /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, archive_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
                 readonly code: string;
                 /** @description for people: what is wrong and what to do */
                 readonly message: string;
@@ -2823,7 +2861,7 @@ export interface components {
             readonly status: number;
             /** @description for people: what is wrong and what to do */
             readonly detail: string;
-            /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
+            /** @description for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, archive_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy */
             readonly code: string;
             readonly details: components["schemas"]["ErrorDetails"];
             /**
@@ -2880,7 +2918,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The API key is missing, wrong, revoked or expired. `missing_key`: there is no header `Authorization: Bearer <API_KEY>`. `invalid_key`: `details.reason`: `malformed`, `mistyped` (its check characters do not fit) or `unknown`. `expired_key`: the key is older than 90 days. `revoked_key`: the key was revoked, which counts everywhere within a second. `unknown_account`: the account of the key does not exist any more. `invalid_token`: the `token` of a stream is wrong or older than 60 seconds: get another one with your key. */
+        /** @description The API key is missing, wrong, revoked or expired. `missing_key`: there is no header `Authorization: Bearer <API_KEY>`. `invalid_key`: `details.reason`: `malformed`, `mistyped` (its check characters do not fit) or `unknown`. `expired_key`: the key has expired: 90 days after it was made, or sooner if its owner chose so. `revoked_key`: the key was revoked, which counts everywhere within a second. `unknown_account`: the account of the key does not exist any more. `invalid_token`: the `token` of a stream is wrong or older than 60 seconds: get another one with your key. */
         readonly 401: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3031,7 +3069,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A service that is needed is away: try again after Retry-After. `history_unavailable`: the database is away; live answers still work. `keys_unknown`: which keys are revoked is not known right now. `quota_unknown`: the use of the account’s quota is not known right now. `log_unavailable`: the log of readings cannot be read right now. `stream_unavailable`: the stream cannot be opened yet. `overloaded`: too many requests wait, or too many streams are open. `took_too_long`: the answer was not made in time: ask for less, or try again. `proofs_unavailable`: the proofs cannot be read right now. `webhooks_unavailable`: webhooks cannot be read or written right now. `deliveries_unavailable`: the process that delivers does not answer right now. `webhook_busy`: other requests keep changing the webhook. */
+        /** @description A service that is needed is away: try again after Retry-After. `history_unavailable`: the database is away; live answers still work. `archive_unavailable`: readings of this period are only in the archive, which cannot be read; the message says why. `keys_unknown`: which keys are revoked is not known right now. `quota_unknown`: the use of the account’s quota is not known right now. `log_unavailable`: the log of readings cannot be read right now. `stream_unavailable`: the stream cannot be opened yet. `overloaded`: too many requests wait, or too many streams are open. `took_too_long`: the answer was not made in time: ask for less, or try again. `proofs_unavailable`: the proofs cannot be read right now. `webhooks_unavailable`: webhooks cannot be read or written right now. `deliveries_unavailable`: the process that delivers does not answer right now. `webhook_busy`: other requests keep changing the webhook. */
         readonly 503: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3216,6 +3254,11 @@ export interface operations {
                 readonly format?: "json" | "csv" | "ndjson" | "geojson";
                 /** @description good: only readings of that level; suspect: those and suspect ones; all, as without it: every one; a page of readings then has `left_out`, and may be short: continue until next_cursor is null */
                 readonly quality?: "good" | "suspect" | "all";
+                /**
+                 * @description adds corrected values by these models, between commas; /v1/corrections has them
+                 * @example epa_2021_ext
+                 */
+                readonly corrections?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -3961,8 +4004,8 @@ export interface operations {
     readonly statisticsOfSensor: {
         readonly parameters: {
             readonly query?: {
-                /** @description the steps, in local time of `timezone` */
-                readonly interval?: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+                /** @description the steps, in local time of `timezone`; `10_minutes` are made of readings, so they are 400 where only the archive has those */
+                readonly interval?: "10_minutes" | "hour" | "3_hours" | "day" | "month" | "year" | "hour_of_day" | "weekday" | "hour_of_week";
                 /**
                  * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
                  * @example Africa/Lagos
@@ -3983,8 +4026,20 @@ export interface operations {
                  * @example pm25,pm10
                  */
                 readonly measurements?: string;
+                /**
+                 * @description names between commas: of each quantity and of `aqi` only these beside `n`; all unless given
+                 * @example mean,min,max
+                 */
+                readonly numbers?: string;
                 /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
                 readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused */
+                readonly quality?: "good" | "suspect" | "all";
+                /**
+                 * @description adds corrected values by these models, between commas; /v1/corrections has them
+                 * @example epa_2021_ext
+                 */
+                readonly corrections?: string;
                 /** @description at most this many steps, 1 to 1000; a page ends earlier where its steps are long */
                 readonly limit?: number;
                 /** @description next_cursor of the page before, with the same other parameters */
@@ -4045,8 +4100,8 @@ export interface operations {
     readonly statisticsOfArea: {
         readonly parameters: {
             readonly query?: {
-                /** @description the steps, in local time of `timezone` */
-                readonly interval?: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+                /** @description the steps, in local time of `timezone`; `10_minutes` are made of readings, so they are 400 where only the archive has those */
+                readonly interval?: "10_minutes" | "hour" | "3_hours" | "day" | "month" | "year" | "hour_of_day" | "weekday" | "hour_of_week";
                 /**
                  * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
                  * @example Africa/Lagos
@@ -4067,8 +4122,20 @@ export interface operations {
                  * @example pm25,pm10
                  */
                 readonly measurements?: string;
+                /**
+                 * @description names between commas: of each quantity and of `aqi` only these beside `n`; all unless given
+                 * @example mean,min,max
+                 */
+                readonly numbers?: string;
                 /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
                 readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused */
+                readonly quality?: "good" | "suspect" | "all";
+                /**
+                 * @description adds corrected values by these models, between commas; /v1/corrections has them
+                 * @example epa_2021_ext
+                 */
+                readonly corrections?: string;
                 /** @description at most this many steps, 1 to 1000; a page ends earlier where its steps are long */
                 readonly limit?: number;
                 /** @description next_cursor of the page before, with the same other parameters */
@@ -4129,8 +4196,8 @@ export interface operations {
     readonly statisticsOfNetwork: {
         readonly parameters: {
             readonly query?: {
-                /** @description the steps, in local time of `timezone` */
-                readonly interval?: "hour" | "day" | "month" | "year" | "hour_of_day" | "weekday";
+                /** @description the steps, in local time of `timezone`; `10_minutes` are made of readings, so they are 400 where only the archive has those */
+                readonly interval?: "10_minutes" | "hour" | "3_hours" | "day" | "month" | "year" | "hour_of_day" | "weekday" | "hour_of_week";
                 /**
                  * @description a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight
                  * @example Africa/Lagos
@@ -4151,8 +4218,20 @@ export interface operations {
                  * @example pm25,pm10
                  */
                 readonly measurements?: string;
+                /**
+                 * @description names between commas: of each quantity and of `aqi` only these beside `n`; all unless given
+                 * @example mean,min,max
+                 */
+                readonly numbers?: string;
                 /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
                 readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused */
+                readonly quality?: "good" | "suspect" | "all";
+                /**
+                 * @description adds corrected values by these models, between commas; /v1/corrections has them
+                 * @example epa_2021_ext
+                 */
+                readonly corrections?: string;
                 /** @description at most this many steps, 1 to 1000; a page ends earlier where its steps are long */
                 readonly limit?: number;
                 /** @description next_cursor of the page before, with the same other parameters */
@@ -4224,6 +4303,8 @@ export interface operations {
                 readonly timezone?: string;
                 /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
                 readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused */
+                readonly quality?: "good" | "suspect" | "all";
                 /** @description wins over Accept */
                 readonly format?: "json" | "csv";
             };
@@ -4291,6 +4372,8 @@ export interface operations {
                 readonly timezone?: string;
                 /** @description the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter */
                 readonly index?: "us" | "eu" | "uk" | "naqi_pm";
+                /** @description good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused */
+                readonly quality?: "good" | "suspect" | "all";
                 /** @description wins over Accept */
                 readonly format?: "json" | "csv";
             };

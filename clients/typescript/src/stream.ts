@@ -4,12 +4,24 @@ import { askedForMs, backoffMs, type Fetch, later } from './retry.ts'
 import type { components } from './schema.ts'
 
 type Reading = components['schemas']['Reading']
-type Told = Readonly<Record<string, unknown>>
+type Data = Readonly<Record<string, unknown>>
+
+/** What the server sends; kinds that a later one may add are passed over. */
+export const eventNames = [
+  'reading',
+  'reading.late',
+  'sensor.online',
+  'sensor.offline',
+  'sensor.quality',
+  'gap',
+  'end',
+] as const
+type EventName = (typeof eventNames)[number]
 
 /** `id`: given as `lastEventId`, the stream goes on after this event. */
 export type StreamEvent = { readonly id: string | undefined } & (
   | { readonly event: 'reading' | 'reading.late'; readonly data: Reading }
-  | { readonly event: 'sensor.online' | 'sensor.offline' | 'gap' | 'end'; readonly data: Told }
+  | { readonly event: Exclude<EventName, 'reading' | 'reading.late'>; readonly data: Data }
 )
 
 /** After these another connection may succeed; a revoked key would be refused for ever. */
@@ -52,10 +64,10 @@ export async function* eventsOf(options: Options): AsyncGenerator<StreamEvent> {
           lastId = block.id ?? lastId
           if (block.data === '') continue
           const data: StreamEvent['data'] = JSON.parse(block.data)
-          const told = { id: lastId, event: block.event, data }
-          if (!isKnown(told)) continue
-          yield told
-          if (told.event === 'end' && !momentary.includes(told.data['code'])) return
+          const received = { id: lastId, event: block.event, data }
+          if (!isKnown(received)) continue
+          yield received
+          if (received.event === 'end' && !momentary.includes(received.data['code'])) return
         }
       }
     } catch (cause) {
@@ -70,10 +82,10 @@ export async function* eventsOf(options: Options): AsyncGenerator<StreamEvent> {
   }
 }
 
-const kinds = new Set(['reading', 'reading.late', 'sensor.online', 'sensor.offline', 'gap', 'end'])
+const known: ReadonlySet<string> = new Set(eventNames)
 
-/** Kinds that a later server may add are passed over. */
-const isKnown = (told: { readonly event: string }): told is StreamEvent => kinds.has(told.event)
+const isKnown = (received: { readonly event: string }): received is StreamEvent =>
+  known.has(received.event)
 
 type Block = { readonly event: string; readonly data: string; readonly id: string | undefined }
 

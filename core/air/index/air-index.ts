@@ -46,7 +46,7 @@ export type IndexTable<Category extends string = string> = {
   readonly stepsPerUnit: { readonly [P in Pollutant]: number }
   /** It is rounded to the nearest step instead, halves up. */
   readonly isRounded?: boolean
-  /** The index is defined for means over so many hours; of a single reading it is a rough indication. */
+  /** The index is defined for means over this many hours; of a single reading it is a rough indication. */
   readonly averagingHours: number
   /** The concentration that counts as the present one, in µg/m³. */
   readonly nowOf: (hours: HourMeans) => number | null

@@ -7,6 +7,7 @@
  * is good and 5.01 is fair. It is defined for means of one hour.
  */
 import { type Band, ends, type HourMeans, type Pollutant, tableIndex } from './air-index.ts'
+import { visionColors } from './vision-colors.ts'
 
 /** A reading has two decimals, so a hundredth is the smallest step. */
 const stepsPerUnit = { pm25: 100, pm10: 100 } as const
@@ -21,17 +22,17 @@ type Level = {
 }
 
 const levels = [
-  { category: 'good', pm25: 5, pm10: 15, color: '#50F0E6', colorVision: '#8cddf5' },
-  { category: 'fair', pm25: 15, pm10: 45, color: '#50CCAA', colorVision: '#ffef00' },
-  { category: 'moderate', pm25: 50, pm10: 120, color: '#F0E641', colorVision: '#f7921f' },
-  { category: 'poor', pm25: 90, pm10: 195, color: '#FF5050', colorVision: '#ed1d24' },
-  { category: 'very_poor', pm25: 140, pm10: 270, color: '#960032', colorVision: '#a3064b' },
+  { category: 'good', pm25: 5, pm10: 15, color: '#50F0E6', colorVision: visionColors[0] },
+  { category: 'fair', pm25: 15, pm10: 45, color: '#50CCAA', colorVision: visionColors[1] },
+  { category: 'moderate', pm25: 50, pm10: 120, color: '#F0E641', colorVision: visionColors[2] },
+  { category: 'poor', pm25: 90, pm10: 195, color: '#FF5050', colorVision: visionColors[3] },
+  { category: 'very_poor', pm25: 140, pm10: 270, color: '#960032', colorVision: visionColors[4] },
   {
     category: 'extremely_poor',
     pm25: Number.POSITIVE_INFINITY,
     pm10: Number.POSITIVE_INFINITY,
     color: '#7D2181',
-    colorVision: '#6d0526',
+    colorVision: visionColors[5],
   },
 ] as const satisfies readonly Level[]
 

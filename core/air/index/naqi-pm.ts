@@ -1,12 +1,15 @@
 /**
  * The sub-index for particulate matter of India's National Air Quality Index (CPCB). The index itself
  * needs three pollutants, so this one has a name of its own. It is of 24-hour means, of which 16 hours
- * must be there. The bands were taken from a secondary source, the breakpoints of OpenAQ's `aqi-hub`,
- * which gives them in whole µg/m³ and no upper end of the worst band: concentrations are rounded here,
- * and the worst band has the one value with which it begins.
+ * must be there. Bands and colours were taken from a secondary source, the breakpoints of OpenAQ's
+ * `aqi-hub` (`src/data/breakpoints/india.csv`, after CPCB's report of 2014), which gives them in whole
+ * µg/m³ and no upper end of the worst band: concentrations are rounded here, and the worst band has the
+ * one value with which it begins. CPCB's own example, as the India Environment Portal quotes it: PM2.5
+ * of 31 is 51, of 45 is 75, of 60 is 100.
  */
 import { dailyMean } from '../nowcast.ts'
 import { ends, tableIndex } from './air-index.ts'
+import { visionColors } from './vision-colors.ts'
 
 const neededHours = 16
 
@@ -21,15 +24,15 @@ export const naqiPmIndex = tableIndex({
       pm25: ends(0, 30),
       pm10: ends(0, 50),
       color: '#00B050',
-      colorVision: '#8cddf5',
+      colorVision: visionColors[0],
     },
     {
       category: 'satisfactory',
       aqi: ends(51, 100),
       pm25: ends(31, 60),
       pm10: ends(51, 100),
-      color: '#92D050',
-      colorVision: '#ffef00',
+      color: '#92D051',
+      colorVision: visionColors[1],
     },
     {
       category: 'moderate',
@@ -37,15 +40,15 @@ export const naqiPmIndex = tableIndex({
       pm25: ends(61, 90),
       pm10: ends(101, 250),
       color: '#FFFF00',
-      colorVision: '#f7921f',
+      colorVision: visionColors[2],
     },
     {
       category: 'poor',
       aqi: ends(201, 300),
       pm25: ends(91, 120),
       pm10: ends(251, 350),
-      color: '#FF9900',
-      colorVision: '#ed1d24',
+      color: '#FF6500',
+      colorVision: visionColors[3],
     },
     {
       category: 'very_poor',
@@ -53,7 +56,7 @@ export const naqiPmIndex = tableIndex({
       pm25: ends(121, 250),
       pm10: ends(351, 430),
       color: '#FF0000',
-      colorVision: '#a3064b',
+      colorVision: visionColors[4],
     },
     {
       category: 'severe',
@@ -61,7 +64,7 @@ export const naqiPmIndex = tableIndex({
       pm25: ends(251, Number.POSITIVE_INFINITY),
       pm10: ends(431, Number.POSITIVE_INFINITY),
       color: '#C00000',
-      colorVision: '#6d0526',
+      colorVision: visionColors[5],
     },
   ],
   stepsPerUnit: { pm25: 1, pm10: 1 },

@@ -1,5 +1,6 @@
 /** The table of the US EPA's index (`us-epa.ts`), for code that needs only that, such as pages. */
 import { type Band, categoryIn, ends } from './air-index.ts'
+import { visionColors } from './vision-colors.ts'
 
 export type UsCategory =
   | 'good'
@@ -16,7 +17,7 @@ export const usBands = [
     pm25: ends(0, 90),
     pm10: ends(0, 54),
     color: '#00E400',
-    colorVision: '#8cddf5',
+    colorVision: visionColors[0],
   },
   {
     category: 'moderate',
@@ -24,7 +25,7 @@ export const usBands = [
     pm25: ends(91, 354),
     pm10: ends(55, 154),
     color: '#FFFF00',
-    colorVision: '#ffef00',
+    colorVision: visionColors[1],
   },
   {
     category: 'unhealthy_sensitive',
@@ -32,7 +33,7 @@ export const usBands = [
     pm25: ends(355, 554),
     pm10: ends(155, 254),
     color: '#FF7E00',
-    colorVision: '#f7921f',
+    colorVision: visionColors[2],
   },
   {
     category: 'unhealthy',
@@ -40,7 +41,7 @@ export const usBands = [
     pm25: ends(555, 1254),
     pm10: ends(255, 354),
     color: '#FF0000',
-    colorVision: '#ed1d24',
+    colorVision: visionColors[3],
   },
   {
     category: 'very_unhealthy',
@@ -48,7 +49,7 @@ export const usBands = [
     pm25: ends(1255, 2254),
     pm10: ends(355, 424),
     color: '#8F3F97',
-    colorVision: '#a3064b',
+    colorVision: visionColors[4],
   },
   {
     category: 'hazardous',
@@ -56,7 +57,7 @@ export const usBands = [
     pm25: ends(2255, 3254),
     pm10: ends(425, 604),
     color: '#7E0023',
-    colorVision: '#6d0526',
+    colorVision: visionColors[5],
   },
 ] as const satisfies readonly Band<UsCategory>[]
 

@@ -4,18 +4,21 @@ import { sensorIdRules } from '../../../core/air/sensor-id.ts'
 import type { AccountBook } from '../../../operate/account-book.ts'
 import { openRegistry } from '../../../operate/sensor-registry.ts'
 import { type WatchedBucket, watchBucket } from '../../../runtime/nats/watched-bucket.ts'
-import { parseSensor } from '../../../schemas/devices/registered-sensor.ts'
+import { parseAnySensor } from '../../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../../schemas/devices/sensor.ts'
 import type { Account, KeyRecord } from '../../../schemas/people/account.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import type { DashboardRoute } from '../route.ts'
 import type { WriteAudit } from './audit.ts'
-import { keyRoutes } from './key-routes.ts'
+import { backTestRoute } from './back-test.ts'
+import { keyRoutes, keysOfAccount } from './key-routes.ts'
 import { operatorAccountRoutes } from './operator-accounts.ts'
+import { operatorImportRoute } from './operator-import.ts'
 import { operatorRejectedRoutes } from './operator-rejected.ts'
 import { operatorSensorRoutes } from './operator-sensors.ts'
 import { operatorStatusRoutes } from './operator-status.ts'
 import { sensorList } from './sensor-list.ts'
+import { usageRoutes } from './usage-routes.ts'
 
 type Options = {
   readonly nc: NatsConnection
@@ -48,14 +51,21 @@ export async function openAccountApi({
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
   const parseEntry = (value: unknown): SensorEntry | undefined =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by entryFault
-    parseSensor(value, rules) === undefined ? undefined : (value as SensorEntry)
+    parseAnySensor(value, rules) === undefined ? undefined : (value as SensorEntry)
   const bucket = opened.use(await watchBucket(nc, buckets.sensors, parseEntry))
   const registry = await openRegistry(nc, rules)
+  const entries = async (): Promise<(id: string) => SensorEntry | undefined> => {
+    await bucket.barrier()
+    return bucket.get
+  }
   const sensors = sensorList({ nc, bucket, rules, clockMs })
   const routes = [
     ...keyRoutes({ book, keys, hashesOf, lastUsed: used.get, audit, nowMs, clockMs }),
+    ...usageRoutes({ nc, keysOf: keysOfAccount({ keys, hashesOf }), nowMs, clockMs }),
+    backTestRoute({ nc, nowMs, clockMs }),
     ...operatorStatusRoutes(nc),
-    ...operatorSensorRoutes({ sensors, registry, audit, nowMs }),
+    operatorImportRoute({ nc, registry, entries, idPrefix, audit, nowMs, clockMs }),
+    ...operatorSensorRoutes({ nc, sensors, registry, audit, nowMs }),
     ...operatorRejectedRoutes({ nc, audit }),
     ...operatorAccountRoutes({ book, accounts, audit }),
   ]

@@ -19,6 +19,7 @@ type Options = {
   readonly method: DashboardRoute['method']
   readonly path: string
   readonly needs: 'session' | 'operator'
+  readonly longestBody?: number
   /** HTTP status of a success. */
   readonly status?: number
   /** Its result is in the answer beside `"status": "success"`. */
@@ -30,8 +31,10 @@ export const jsonRoute = ({
   path,
   needs,
   status = 200,
+  longestBody,
   answer,
 }: Options): DashboardRoute => ({
+  ...(longestBody !== undefined && { longestBody }),
   method,
   path,
   needs,

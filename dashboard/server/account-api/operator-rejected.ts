@@ -19,6 +19,7 @@ type Options = { readonly nc: NatsConnection; readonly audit: WriteAudit }
 const path = '/operator/api/rejected'
 const needs = 'operator'
 const mostAtOnce = 500
+const refused = rejectedReasons.filter((reason) => reason !== 'partial')
 
 /** What was refused, why, and sending it again: `airproof rejected` in the browser. */
 export const operatorRejectedRoutes = ({ nc, audit }: Options): readonly DashboardRoute[] => [
@@ -32,7 +33,8 @@ export const operatorRejectedRoutes = ({ nc, audit }: Options): readonly Dashboa
       const limit = wholeOf(query, 'limit', { most: mostAtOnce, unless: 50 })
       const [counts, rejected] = await Promise.all([
         countRejected(nc),
-        listRejected(nc, { reasons: reason === undefined ? [] : [reason], sensor }, limit),
+        // what was accepted in part is not refused: only where it is asked for
+        listRejected(nc, { reasons: reason === undefined ? refused : [reason], sensor }, limit),
       ])
       return { counts, count: rejected.length, rejected }
     },

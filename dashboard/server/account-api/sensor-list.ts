@@ -7,7 +7,7 @@ import { type Status, statusOf } from '../../../core/state/presence.ts'
 import { secondMs } from '../../../core/time.ts'
 import { seedStates } from '../../../runtime/nats/seed-states.ts'
 import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
-import type { SensorEntry } from '../../../schemas/devices/sensor.ts'
+import type { AboutName, SensorEntry } from '../../../schemas/devices/sensor.ts'
 
 export type SensorRow = {
   readonly id: string
@@ -41,7 +41,9 @@ export type SensorList = {
   /** By id. Their newest readings are as of the partitions' snapshots, some seconds ago. */
   readonly list: (filter: Filter) => Promise<SensorPage>
   /** undefined: there is no such sensor. */
-  readonly find: (id: string) => Promise<(SensorRow & Pick<SensorEntry, 'sites'>) | undefined>
+  readonly find: (
+    id: string,
+  ) => Promise<(SensorRow & Pick<SensorEntry, 'sites' | 'receipts' | AboutName>) | undefined>
 }
 
 /** Snapshots that are older are read again. */
@@ -49,6 +51,7 @@ const statesKeptMs = 3 * secondMs
 
 type Options = {
   readonly nc: NatsConnection
+  /** Retired ones too, which are not listed. */
   readonly bucket: WatchedBucket<SensorEntry>
   readonly rules: SensorIdRules
   readonly clockMs: () => number
@@ -91,6 +94,7 @@ export function sensorList({ nc, bucket, rules, clockMs }: Options): SensorList 
         (state === undefined || row.state === state) &&
         [row.id, row.area, row.address].some((text) => text.toLowerCase().includes(words))
       const matches = [...bucket.entries()]
+        .filter(([, { retired_at: at }]) => at === undefined)
         .map(([, entry]) => rowOf(entry, states))
         .filter(fits)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -102,7 +106,17 @@ export function sensorList({ nc, bucket, rules, clockMs }: Options): SensorList 
     find: async (id) => {
       const [states] = await Promise.all([statesNow(), bucket.barrier()])
       const entry = bucket.get(id)
-      return entry && { ...rowOf(entry, states), sites: entry.sites }
+      if (entry === undefined || entry.retired_at !== undefined) return undefined
+      const { sites, receipts, make, model, indoor, height_m, licence, owner } = entry
+      const about = { receipts, make, model, indoor, height_m, licence, owner }
+      return { ...rowOf(entry, states), sites, ...definedOf(about) }
     },
   }
 }
+
+const definedOf = <T extends object>(fields: T): Partial<T> =>
+  // only fields are left out
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Partial<T>

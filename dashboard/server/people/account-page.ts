@@ -1,15 +1,19 @@
 /** The account without JavaScript: its data, its sessions, and its deletion. */
 import type { Context } from 'koa'
-import { html } from '../html.ts'
+import { browserWords } from '../../browser-words.ts'
+import { fill } from '../../texts/fill.ts'
+import { type Html, html } from '../html.ts'
+import { type Words, wordsOf } from '../language.ts'
 import { sendPage } from '../page.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
+import { seeOther } from '../see-other.ts'
 import { sentText } from '../sent-body.ts'
 import { askPassword } from './ask-password.ts'
 import { readAudit } from './audit-log.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { deleteAccount, exportAccount } from './holdings.ts'
-import { type People, seeOther, signOut } from './people.ts'
+import { type People, signOut } from './people.ts'
 
 export const accountRoutes = (people: People): readonly DashboardRoute[] => [
   {
@@ -88,31 +92,47 @@ export const accountRoutes = (people: People): readonly DashboardRoute[] => [
     path: '/account/delete',
     needs: 'session',
     handle: async (ctx, session) => {
-      const checked = await askPassword(people, session, sentText(ctx, 'password'))
+      const { people: words } = wordsOf(ctx)
+      const checked = await askPassword(people, session, {
+        password: sentText(ctx, 'password'),
+        words,
+      })
       if ('problem' in checked) return showDelete(ctx, session, { password: checked.problem })
       await deleteAccount(people, session.account)
       signOut(ctx)
       sendNote(ctx, undefined, {
-        title: 'Your account is deleted',
-        body: html`<p>Its keys and webhooks have stopped working, and its address is free. Readings stay: they are the city’s.</p>`,
+        title: words.deleteAccount.doneTitle,
+        body: html`<p>${words.deleteAccount.done}</p>`,
       })
     },
   },
 ]
 
-const showDelete = (ctx: Context, session: Session, problems: Problems = {}): void =>
+function showDelete(ctx: Context, session: Session, problems: Problems = {}): void {
+  const { people: words } = wordsOf(ctx)
+  const { deleteAccount } = words
   sendForm(ctx, session, {
-    title: 'Delete the account',
-    intro: html`<p>This removes the account of <strong>${session.account.email}</strong> at once, with its API keys, webhooks and security events. It cannot be undone.</p>
-<p><a href="/account/export">Download everything first</a></p>`,
+    title: deleteAccount.title,
+    intro: html`<p>${fill(deleteAccount.intro, {
+      email: () => html`<strong>${session.account.email}</strong>`,
+    })}</p>
+<p>${fill(deleteAccount.first, { export: toExport })}</p>`,
     action: '/account/delete',
     fields: [
-      { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' },
+      {
+        name: 'password',
+        label: words.password,
+        type: 'password',
+        autocomplete: 'current-password',
+      },
     ],
-    button: 'Delete it permanently',
+    button: deleteAccount.button,
     isDangerous: true,
     problems,
   })
+}
+
+const toExport = (label: string): Html => html`<a href="/account/export">${label}</a>`
 
 const sessionViews = ({ sessions }: People, { account, id }: Session) =>
   sessions
@@ -141,31 +161,63 @@ async function endOthers(
 }
 
 function show(people: People, ctx: Context, session: Session): void {
-  const { account, csrf } = session
-  const { email, name, organization, tier } = account
+  const { csrf } = session
+  const words = wordsOf(ctx)
+  const { account: own } = words.people
   sendPage(ctx, {
-    title: 'Account',
+    title: own.title,
     session,
-    body: html`<h1>Account</h1>
-<dl class="facts">
-<dt>Name</dt><dd>${name}</dd>
-${organization !== undefined && html`<dt>Organisation</dt><dd>${organization}</dd>`}
-<dt>Email</dt><dd>${email} <a href="/account/email">Change</a></dd>
-<dt>Password</dt><dd><a href="/account/password">Change</a></dd>
-<dt>Tier</dt><dd>${tier}</dd>
-</dl>
-<h2>Signed in</h2>
-<ul>${sessionViews(people, session).map(
-      (one) => html`<li><p>${one.agent || 'A program without a name'}<br>
-<span class="hint">from ${one.address}, since <time>${one.created_at}</time></span></p>
-${
-  one.is_current
-    ? html`<p><span class="badge ok">this one</span></p>`
-    : html`<form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${one.id}"><button aria-label="End the session since ${one.created_at}">End</button></form>`
-}</li>
-`,
-    )}</ul>
-<form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><button>End all others</button></form>
-<p><a href="/account/export">Download all your data</a> · <a href="/account/delete">Delete the account</a></p>`,
+    body: html`<h1>${own.title}</h1>
+${facts(words, session)}
+<h2>${own.signedIn}</h2>
+<ul class="plain">${sessionViews(people, session).map((one) => sessionItem(words, one, csrf))}</ul>
+<form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><button>${own.endOthers}</button></form>
+<p>${fill(own.more, {
+      export: toExport,
+      delete: (label) => html`<a href="/account/delete">${label}</a>`,
+    })}</p>`,
   })
 }
+
+function facts({ people: words }: Words, { account }: Session): Html {
+  const { email, name, organization, tier } = account
+  const { account: own } = words
+  const change = (what: string, path: string): Html =>
+    html`<a href="${path}" aria-label="${own.changeOf(what)}">${own.change}</a>`
+  return html`<dl class="facts">
+<dt>${words.name}</dt><dd>${name}</dd>
+${organization !== undefined && html`<dt>${words.organization}</dt><dd>${organization}</dd>`}
+<dt>${words.email}</dt><dd>${email} ${change(words.email, '/account/email')}</dd>
+<dt>${words.password}</dt><dd>${change(words.password, '/account/password')}</dd>
+<dt>${own.tier}</dt><dd>${own.tiers[tier]}</dd>
+</dl>`
+}
+
+type SessionView = ReturnType<typeof sessionViews>[number]
+
+function sessionItem(words: Words, view: SessionView, csrf: string): Html {
+  const { account: own } = words.people
+  const browser = browserWords(view.agent, words.common)
+  const time = words.format.date(Date.parse(view.created_at), sinceWhen, 'UTC')
+  return html`<li class="row between">
+<div><strong title="${view.agent}">${browser}</strong>${view.is_current && html` <span class="badge ok">${own.thisDevice}</span>`}<br>
+<span class="hint">${fill(own.since, {
+    address: () => html`${view.address}`,
+    time: () => html`<time datetime="${view.created_at}">${time}</time>`,
+  })}</span></div>
+${
+  !view.is_current &&
+  html`<form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${view.id}"><button aria-label="${own.endOf(`${browser}, ${time}`)}">${own.end}</button></form>`
+}</li>
+`
+}
+
+/** The server does not know the reader's zone, so it names the one it writes in. */
+const sinceWhen = {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+} as const

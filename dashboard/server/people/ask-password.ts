@@ -1,4 +1,5 @@
 import { readPassword } from '../../../operate/password-store.ts'
+import type { PeopleTexts } from '../../texts/en/people.ts'
 import type { Session } from '../route.ts'
 import type { People } from './people.ts'
 
@@ -12,7 +13,7 @@ export type AskedPassword = { readonly problem: string } | { readonly revision: 
 export async function askPassword(
   { limits, passwords, work }: People,
   { account }: Session,
-  password: string,
+  { password, words }: { readonly password: string; readonly words: PeopleTexts },
 ): Promise<AskedPassword> {
   limits.password.take(account.id)
   const stored = await readPassword(passwords, account.id)
@@ -20,7 +21,7 @@ export async function askPassword(
   // checking takes a while, in which a reset may have replaced it
   const now = await readPassword(passwords, account.id)
   if (!isRight || stored === undefined || now?.revision !== stored.revision)
-    return { problem: 'This is not your password' }
+    return { problem: words.problems.notYourPassword }
   limits.password.forget(account.id)
   return { revision: stored.revision }
 }

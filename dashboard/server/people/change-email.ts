@@ -7,8 +7,10 @@
 import type { Context } from 'koa'
 import { moveAddress } from '../../../operate/account-book.ts'
 import { readPassword } from '../../../operate/password-store.ts'
+import { fill } from '../../texts/fill.ts'
 import { hashOfToken } from '../cookies.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
+import { languageOf, wordsOf } from '../language.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { askPassword } from './ask-password.ts'
@@ -38,13 +40,17 @@ export const emailRoutes = (people: People): readonly DashboardRoute[] => [
     handle: async (ctx, session) => {
       const token = String(ctx.query['token'] ?? '')
       const link = await lookUp(people, session, token)
-      if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+      if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain(ctx) })
+      const { changeEmail } = wordsOf(ctx).people
       sendForm(ctx, session, {
-        title: 'Confirm your new email address',
-        intro: html`<p>The address of your account changes from <strong>${link.use.former}</strong> to <strong>${link.use.email}</strong>.</p>`,
+        title: changeEmail.confirmTitle,
+        intro: html`<p>${fill(changeEmail.confirmIntro, {
+          former: () => html`<strong>${link.use.former}</strong>`,
+          email: () => html`<strong>${link.use.email}</strong>`,
+        })}</p>`,
         action: '/confirm-email',
         hidden: { token },
-        button: 'Confirm',
+        button: changeEmail.confirm,
       })
     },
   },
@@ -56,35 +62,53 @@ export const emailRoutes = (people: People): readonly DashboardRoute[] => [
   },
 ]
 
-const askAgain = html`<p>If you asked for it with another account, sign in with that account first. Or <a href="/account/email">ask for another link</a>.</p>`
+const askAgain = (ctx: Context): Html =>
+  html`<p>${fill(wordsOf(ctx).people.changeEmail.deadLink, {
+    change: (label) => html`<a href="/account/email">${label}</a>`,
+  })}</p>`
 
-const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
+const toAccount = (label: string): Html => html`<a href="/account">${label}</a>`
+
+function show(ctx: Context, session: Session, problems: Problems = {}): void {
+  const { people: words } = wordsOf(ctx)
   sendForm(ctx, session, {
-    title: 'Change email address',
-    intro: html`<p>It stays <strong>${session.account.email}</strong> until you open the link that we send to the new address.</p>`,
+    title: words.changeEmail.title,
+    intro: html`<p>${fill(words.changeEmail.intro, {
+      email: () => html`<strong>${session.account.email}</strong>`,
+    })}</p>`,
     action: '/account/email',
     fields: [
       {
         name: 'email',
-        label: 'New email address',
+        label: words.newEmail,
         type: 'email',
         autocomplete: 'email',
         value: sentText(ctx, 'email'),
       },
-      { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' },
+      {
+        name: 'password',
+        label: words.password,
+        type: 'password',
+        autocomplete: 'current-password',
+      },
     ],
-    button: 'Send link',
+    button: words.sendLink,
     problems,
   })
+}
 
 async function take(people: People, ctx: Context, session: Session): Promise<void> {
   const { links, mails, limits, audit, publicUrl } = people
   const { id, email: former } = session.account
-  const judged = judgeEmail(sentText(ctx, 'email'))
+  const { people: words } = wordsOf(ctx)
+  const judged = judgeEmail(sentText(ctx, 'email'), words)
   if ('problem' in judged) return show(ctx, session, { email: judged.problem })
   const email = judged.value
-  if (email === former) return show(ctx, session, { email: 'This is already your address' })
-  const checked = await askPassword(people, session, sentText(ctx, 'password'))
+  if (email === former) return show(ctx, session, { email: words.problems.sameEmail })
+  const checked = await askPassword(people, session, {
+    password: sentText(ctx, 'password'),
+    words,
+  })
   if ('problem' in checked) return show(ctx, session, { password: checked.problem })
   limits.asking.take(id)
   limits.moving.take(email)
@@ -92,7 +116,7 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   const { account: other } = await holderOf(people, email)
   const { revision } = checked
   const token = await links.make({ kind: 'email', account: id, email, former, revision })
-  const to = { email }
+  const to = { email, language: languageOf(ctx) }
   await mails.send(
     `confirm_new_email.${hashOfToken(token)}`,
     other === undefined
@@ -109,9 +133,9 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   )
   await audit(id, 'email_change_asked', ctx, {})
   sendNote(ctx, session, {
-    title: 'Check your email',
-    body: html`<p>We sent an email to <strong>${email}</strong>. Open its link within 24 hours, in this browser, to change the address.</p>
-<p><a href="/account">Back to your account</a></p>`,
+    title: words.checkEmail,
+    body: html`<p>${fill(words.changeEmail.sent, { email: () => html`<strong>${email}</strong>` })}</p>
+<p>${fill(words.backToAccount, { account: toAccount })}</p>`,
   })
 }
 
@@ -135,21 +159,25 @@ async function confirm(people: People, ctx: Context, session: Session): Promise<
   const { book, links, mails, audit } = people
   const token = sentText(ctx, 'token')
   const link = await lookUp(people, session, token)
-  if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+  if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain(ctx) })
   const { account, email, former } = link.use
   if (!(await moveAddress(book, account, { from: former, to: email })))
-    return sendDeadLink(ctx, session, { token, next: askAgain })
+    return sendDeadLink(ctx, session, { token, next: askAgain(ctx) })
   if (await links.consume(token, link.revision)) {
     await audit(account, 'email_changed', ctx, { from: former, to: email })
     await mails.send(`email_changed.${hashOfToken(token)}`, {
       kind: 'email_changed',
-      to: { email: former },
+      to: { email: former, language: languageOf(ctx) },
       data: { email },
     })
   }
   setKnownBrowser(people, ctx, { email, revision: link.use.revision })
+  const { changeEmail } = wordsOf(ctx).people
   sendNote(ctx, session, {
-    title: 'Email address changed',
-    body: html`<p>The address of your account is now <strong>${email}</strong>. <a href="/account">Back to your account</a></p>`,
+    title: changeEmail.doneTitle,
+    body: html`<p>${fill(changeEmail.done, {
+      email: () => html`<strong>${email}</strong>`,
+      account: toAccount,
+    })}</p>`,
   })
 }

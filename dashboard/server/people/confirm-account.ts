@@ -7,8 +7,11 @@ import { createAccount, findAccount } from '../../../operate/account-book.ts'
 import { writePassword } from '../../../operate/password-store.ts'
 import { MustAct } from '../../../runtime/exit.ts'
 import type { Account } from '../../../schemas/people/account.ts'
+import { fill } from '../../texts/fill.ts'
+import type { Language } from '../../texts/languages.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
+import { languageOf, wordsOf } from '../language.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { sendDeadLink } from './dead-link.ts'
@@ -25,7 +28,7 @@ export const confirmRoutes = (people: People): readonly DashboardRoute[] => [
     handle: async (ctx, session) => {
       const token = String(ctx.query['token'] ?? '')
       const link = await people.links.look(token, 'confirm')
-      if (link === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain })
+      if (link === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain(ctx) })
       showConfirm(ctx, session, { token, email: link.use.email })
     },
   },
@@ -39,21 +42,22 @@ export const confirmRoutes = (people: People): readonly DashboardRoute[] => [
 
 type Confirming = { readonly token: string; readonly email: string; readonly problems?: Problems }
 
-const showConfirm = (
+function showConfirm(
   ctx: Context,
   session: Session | undefined,
   { token, email, problems = {} }: Confirming,
-): void =>
+): void {
+  const { people: words } = wordsOf(ctx)
   sendForm(ctx, session, {
-    title: 'Confirm your account',
-    intro: html`<p>Enter your name and choose a password to create the account.</p>
-<p class="hint">If you did not sign up, close this page: no account is created.</p>`,
+    title: words.confirm.title,
+    intro: html`<p>${words.confirm.intro}</p>
+<p class="hint">${words.confirm.notYou}</p>`,
     action: '/confirm',
     hidden: { token },
     fields: [
       {
         name: 'email',
-        label: 'Email address',
+        label: words.email,
         type: 'email',
         autocomplete: 'username',
         value: email,
@@ -61,14 +65,14 @@ const showConfirm = (
       },
       {
         name: 'name',
-        label: 'Full name',
+        label: words.name,
         type: 'text',
         autocomplete: 'name',
         value: sentText(ctx, 'name'),
       },
       {
         name: 'organization',
-        label: 'Organisation',
+        label: words.organization,
         type: 'text',
         autocomplete: 'organization',
         value: sentText(ctx, 'organization'),
@@ -76,15 +80,16 @@ const showConfirm = (
       },
       {
         name: 'password',
-        label: 'Password',
+        label: words.password,
         type: 'password',
         autocomplete: 'new-password',
-        hint: passwordHint,
+        hint: passwordHint(words),
       },
     ],
-    button: 'Create account',
+    button: words.confirm.button,
     problems,
   })
+}
 
 /**
  * The account first, the token last: killed in between, the same link does the rest. Two requests
@@ -95,32 +100,34 @@ async function confirm(people: People, ctx: Context, session: Session | undefine
   const { links, limits, passwords, work, audit } = people
   const token = sentText(ctx, 'token')
   const link = await links.look(token, 'confirm')
-  if (link === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain })
+  if (link === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain(ctx) })
   const { email } = link.use
+  const { people: words } = wordsOf(ctx)
   const judged: Readonly<Record<string, Judged>> = {
-    name: judgeName(sentText(ctx, 'name')),
-    organization: judgeOrganization(sentText(ctx, 'organization')),
-    password: judgePassword(sentText(ctx, 'password'), email),
+    name: judgeName(sentText(ctx, 'name'), words),
+    organization: judgeOrganization(sentText(ctx, 'organization'), words),
+    password: judgePassword(sentText(ctx, 'password'), email, words),
   }
   const problems = problemsOf(judged)
   if (Object.keys(problems).length > 0) return showConfirm(ctx, session, { token, email, problems })
   limits.link.take(hashOfToken(token))
   const phc = await work.hash(valueOf(judged, 'password'))
-  const account = await accountFor(people, email, judged)
+  const account = await accountFor(people, { email, language: languageOf(ctx) }, judged)
   const revision = await writePassword(passwords, account.id, phc, 0)
   await links.consume(token, link.revision)
-  if (revision === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain })
+  if (revision === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain(ctx) })
   await audit(account.id, 'account_created', ctx, {})
   setKnownBrowser(people, ctx, { email, revision })
   sendNote(ctx, session, {
-    title: 'Email confirmed',
-    body: html`<p>The account of ${email} is ready. <a class="button primary" href="/login">Sign in</a></p>`,
+    title: words.confirm.doneTitle,
+    body: html`<p>${fill(words.confirm.done, { email: () => html`<strong>${email}</strong>` })}</p>
+<p><a class="button primary" href="/login">${words.signIn.button}</a></p>`,
   })
 }
 
 async function accountFor(
   { book, nowMs }: People,
-  email: string,
+  { email, language }: { readonly email: string; readonly language: Language },
   judged: Readonly<Record<string, Judged>>,
 ): Promise<Account> {
   const organization = valueOf(judged, 'organization')
@@ -131,6 +138,7 @@ async function accountFor(
       tier: 'free',
       nowMs: nowMs(),
       isConfirmed: true,
+      language,
       ...(organization === '' ? {} : { organization }),
     })
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Context } from 'koa'
 import { isToken } from '../cookies.ts'
 import { type Html, html } from '../html.ts'
+import { wordsOf } from '../language.ts'
 import type { Session } from '../route.ts'
 import { sendNote } from './form-page.ts'
 
@@ -10,16 +11,17 @@ export function sendDeadLink(
   session: Session | undefined,
   { token, next }: { readonly token: string; readonly next: Html },
 ): void {
+  const { deadLink } = wordsOf(ctx).people
   // cut off, or with characters that a mail program put in
   if (!isToken(token))
     return sendNote(ctx, session, {
-      title: 'This link is incomplete',
+      title: deadLink.cutTitle,
       status: 400,
-      body: html`<p>A part of it is missing or was changed on the way. Copy the whole link from the email, in one line.</p>\n${next}`,
+      body: html`<p>${deadLink.cut}</p>\n${next}`,
     })
   sendNote(ctx, session, {
-    title: 'This link no longer works',
+    title: deadLink.oldTitle,
     status: 410,
-    body: html`<p>It has already been used, or it is older than a day.</p>\n${next}`,
+    body: html`<p>${deadLink.old}</p>\n${next}`,
   })
 }

@@ -5,6 +5,7 @@
 import type { Context } from 'koa'
 import { cookieLine, csrfOf, newToken, readCookie } from '../cookies.ts'
 import { type Html, html } from '../html.ts'
+import { type Words, wordsOf } from '../language.ts'
 import { sendPage } from '../page.ts'
 import type { Session } from '../route.ts'
 
@@ -43,19 +44,20 @@ export function sendForm(ctx: Context, session: Session | undefined, form: FormP
   const { problems = {}, isDangerous = false } = form
   const isWrong = Object.keys(problems).length > 0
   const { status = isWrong ? 422 : 200 } = form
+  const { people } = wordsOf(ctx)
   const unseen = { csrf: csrfFor(ctx, session), ...hidden }
   sendPage(ctx, {
-    title: isWrong ? `Problem: ${title}` : title,
+    title: isWrong ? people.problem(title) : title,
     status,
     session,
     body: html`<h1>${title}</h1>
-${isWrong && summary(problems)}
+${isWrong && summary(problems, people)}
 ${intro}
 <form class="form" method="post" action="${action}">
 ${Object.entries(unseen).map(
   ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
 )}
-${fields.map((field) => fieldHtml(field, problems[field.name]))}
+${fields.map((field) => fieldHtml(field, problems[field.name], people))}
 <div class="actions"><button class="${isDangerous ? 'danger' : 'primary'}">${button}</button></div>
 </form>
 ${after}`,
@@ -72,16 +74,19 @@ export function csrfFor(ctx: Context, session: Session | undefined): string {
   return csrfOf(token)
 }
 
+type People = Words['people']
+
 const summary = (
   problems: Problems,
+  { didNotWork }: People,
 ): Html => html`<div class="notice error" role="alert" tabindex="-1" autofocus>
-<p><strong>That did not work:</strong></p>
+<p><strong>${didNotWork}</strong></p>
 <ul>${Object.entries(problems).map(([name, problem]) =>
   name === '' ? html`<li>${problem}</li>` : html`<li><a href="#${name}">${problem}</a></li>`,
 )}</ul>
 </div>`
 
-function fieldHtml(field: Field, problem: string | undefined): Html {
+function fieldHtml(field: Field, problem: string | undefined, { optional }: People): Html {
   const {
     name,
     label,
@@ -94,7 +99,7 @@ function fieldHtml(field: Field, problem: string | undefined): Html {
   } = field
   const described = [hint && `${name}-hint`, problem && `${name}-error`].filter(Boolean).join(' ')
   return html`<div class="field">
-<label for="${name}">${label}${isOptional && html` <span class="hint">(optional)</span>`}</label>
+<label for="${name}">${label}${isOptional && html` <span class="hint">${optional}</span>`}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
     value !== undefined && html` value="${value}"`
   }${isFixed && html` readonly`}${!isOptional && html` required`}${described !== '' && html` aria-describedby="${described}"`}${

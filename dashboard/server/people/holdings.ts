@@ -9,8 +9,15 @@ import { type WatchedBucket, watchChecked } from '../../../runtime/nats/watched-
 import { asVersion1 } from '../../../schemas/formats.ts'
 import type { Account, KeyRecord } from '../../../schemas/people/account.ts'
 import { quotaKey } from '../../../schemas/people/quota.ts'
-import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
+import {
+  auditStream,
+  auditSubject,
+  buckets,
+  requestsStream,
+  requestsSubject,
+} from '../../../schemas/subjects.ts'
 import { parseWebhook, type Webhook } from '../../../schemas/webhooks/webhook.ts'
+import { readRequests } from '../account-api/request-log.ts'
 import type { Sessions } from '../sessions.ts'
 import { readAudit } from './audit-log.ts'
 import type { LinkUse } from './link-tokens.ts'
@@ -21,7 +28,7 @@ export type Holdings = {
   readonly keys: (account: string) => Promise<readonly [string, KeyRecord][]>
   /** Key id → when it was last used. */
   readonly used: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, unknown>>
-  /** By `<day>.<account>`. */
+  /** By `<day>.<account>`, and by `<day>.<account>.<key>` for each key. */
   readonly usage: (account: string) => Promise<readonly [string, object][]>
   readonly webhooks: (account: string) => Promise<readonly Webhook[]>
 }
@@ -51,10 +58,15 @@ export function openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf }: Sourc
       })
     },
     used: async (keyIds) => new Map(await read(buckets.used, keyIds)),
-    usage: async (account) =>
+    usage: async (account) => {
+      const days = await read(buckets.quota, [quotaKey('*', account)])
+      const ofKeys: [string, unknown][] = []
+      // a day may have a thousand, which is what the server reads at once
+      for (const [name] of days) ofKeys.push(...(await read(buckets.quota, [`${name}.*`])))
       // written only by the API, so taken as it is
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      (await read(buckets.quota, [quotaKey('*', account)])) as [string, object][],
+      return [...days, ...ofKeys] as [string, object][]
+    },
     webhooks: async (account) => {
       await webhooks.barrier()
       const own = await read(buckets.webhooks, webhooksOf(account))
@@ -86,7 +98,11 @@ export async function exportAccount(opened: Opened, account: Account): Promise<o
     keys: keys.map(([, key]) => ({ ...key, last_used_at: used.get(key.id) ?? null })),
     sessions: sessions.list(id),
     webhooks: webhooks.map((webhook) => ({ ...webhook, secrets: undefined })),
-    usage: usage.map(([key, count]) => ({ day: key.slice(0, -id.length - 1), ...count })),
+    usage: usage.map(([name, count]) => {
+      const [day, , key] = name.split('.')
+      return { day, ...(key === undefined ? {} : { key }), ...count }
+    }),
+    requests: (await readRequests(nc, id)).requests,
     security_events: await readAudit(nc, id),
   }
 }
@@ -128,6 +144,7 @@ async function removeHoldings({ nc, book, holdings }: Opened, id: string): Promi
   await Promise.all(days.map(([key]) => quota.delete(key)))
   const manager = await jetstreamManager(nc, { checkAPI: false })
   await manager.streams.purge(auditStream, { filter: auditSubject(id) })
+  await manager.streams.purge(requestsStream, { filter: requestsSubject(id) })
 }
 
 async function entriesOf<T>(

@@ -112,10 +112,3 @@ export const signOut = (ctx: Context): void => setCookies(ctx, cookieLine('sessi
 function setCookies(ctx: Context, ...lines: readonly string[]): void {
   ctx.set('set-cookie', [...lines])
 }
-
-/** After a form: the browser continues with a GET. */
-export function seeOther(ctx: Context, path: string): void {
-  ctx.status = 303
-  ctx.set('location', path)
-  ctx.body = ''
-}

@@ -2,8 +2,10 @@
 import type { Context } from 'koa'
 import { readPassword } from '../../../operate/password-store.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
+import { fill } from '../../texts/fill.ts'
 import { hashOfToken } from '../cookies.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
+import { languageOf, wordsOf } from '../language.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { sendDeadLink } from './dead-link.ts'
@@ -33,7 +35,7 @@ export function resetRoutes(people: People): readonly DashboardRoute[] {
       handle: async (ctx, session) => {
         const token = String(ctx.query['token'] ?? '')
         const link = await lookUp(people, token)
-        if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+        if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain(ctx) })
         showReset(ctx, session, { token, email: link.use.email })
       },
     },
@@ -46,25 +48,31 @@ export function resetRoutes(people: People): readonly DashboardRoute[] {
   ]
 }
 
-const askAgain = html`<p><a href="/forgot">Ask for another link</a></p>`
+const toSignIn = (label: string): Html => html`<a href="/login">${label}</a>`
+
+const askAgain = (ctx: Context): Html =>
+  html`<p>${fill(wordsOf(ctx).people.reset.deadLink, {
+    forgot: (label) => html`<a href="/forgot">${label}</a>`,
+  })}</p>`
 
 function showForgot(ctx: Context, session: Session | undefined, problems: Problems = {}): void {
+  const { people: words } = wordsOf(ctx)
   sendForm(ctx, session, {
-    title: 'Reset your password',
-    intro: html`<p>We email you a link that lets you choose a new password.</p>`,
+    title: words.reset.title,
+    intro: html`<p>${words.reset.intro}</p>`,
     action: '/forgot',
     fields: [
       {
         name: 'email',
-        label: 'Email address',
+        label: words.email,
         type: 'email',
         autocomplete: 'email',
         value: sentText(ctx, 'email'),
       },
     ],
-    button: 'Send link',
+    button: words.sendLink,
     problems,
-    after: html`<p><a href="/login">Sign in</a></p>`,
+    after: html`<p>${fill(words.reset.signIn, { signIn: toSignIn })}</p>`,
   })
 }
 
@@ -74,7 +82,8 @@ async function takeForgot(
   session: Session | undefined,
 ): Promise<void> {
   const { links, limits, mails, passwords, publicUrl, audit } = people
-  const judged = judgeEmail(sentText(ctx, 'email'))
+  const { people: words } = wordsOf(ctx)
+  const judged = judgeEmail(sentText(ctx, 'email'), words)
   if ('problem' in judged) return showForgot(ctx, session, { email: judged.problem })
   limits.asking.take(clientNetwork(ctx.req, people.proxies))
   const email = judged.value
@@ -86,16 +95,16 @@ async function takeForgot(
     const token = await links.make({ kind: 'reset', account: id, email, revision })
     await mails.send(`reset.${hashOfToken(token)}`, {
       kind: 'reset',
-      to: { account: id },
+      to: { account: id, language: languageOf(ctx) },
       data: { link: `${publicUrl}/reset?token=${token}` },
     })
   }
   if (account !== undefined && limits.auditing.tryTake(id))
     void audit(id, 'password_reset_asked', ctx, {}).catch(() => undefined)
   sendNote(ctx, session, {
-    title: 'Check your email',
-    body: html`<p>If <strong>${email}</strong> has an account, we sent an email to it. Open its link within 24 hours to choose a new password.</p>
-<p><a href="/login">Sign in</a></p>`,
+    title: words.checkEmail,
+    body: html`<p>${fill(words.reset.sent, { email: () => html`<strong>${email}</strong>` })}</p>
+<p>${fill(words.reset.signIn, { signIn: toSignIn })}</p>`,
   })
 }
 
@@ -112,28 +121,30 @@ async function lookUp(people: People, token: string): Promise<Found<'reset'> | u
 
 type Showing = { readonly token: string; readonly email: string; readonly problems?: Problems }
 
-const showReset = (
+function showReset(
   ctx: Context,
   session: Session | undefined,
   { token, email, problems = {} }: Showing,
-): void =>
+): void {
+  const { people: words } = wordsOf(ctx)
   sendForm(ctx, session, {
-    title: 'Choose a new password',
-    intro: html`<p>For <strong>${email}</strong>. All devices are signed out.</p>`,
+    title: words.reset.choose,
+    intro: html`<p>${fill(words.reset.chooseIntro, { email: () => html`<strong>${email}</strong>` })}</p>`,
     action: '/reset',
     hidden: { token },
     fields: [
       {
         name: 'password',
-        label: 'New password',
+        label: words.newPassword,
         type: 'password',
         autocomplete: 'new-password',
-        hint: passwordHint,
+        hint: passwordHint(words),
       },
     ],
-    button: 'Change password',
+    button: words.reset.button,
     problems,
   })
+}
 
 async function takeReset(
   people: People,
@@ -143,30 +154,31 @@ async function takeReset(
   const { links, work, limits, mails, audit } = people
   const token = sentText(ctx, 'token')
   const link = await lookUp(people, token)
-  if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+  if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain(ctx) })
   const { account, email } = link.use
-  const judged = judgePassword(sentText(ctx, 'password'), email)
+  const { people: words } = wordsOf(ctx)
+  const judged = judgePassword(sentText(ctx, 'password'), email, words)
   if ('problem' in judged)
     return showReset(ctx, session, { token, email, problems: { password: judged.problem } })
   limits.link.take(hashOfToken(token))
   const phc = await work.hash(judged.value)
   // two requests with the same link: one of them sets its password, which makes the link void
   const revision = await setPassword(people, account, { phc, former: link.use.revision })
-  if (revision === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+  if (revision === undefined) return sendDeadLink(ctx, session, { token, next: askAgain(ctx) })
   await links.consume(token, link.revision)
   limits.resetting.forget(email)
   await audit(account, 'password_changed', ctx, { by: 'mail' })
   await mails.send(`password_changed.${hashOfToken(token)}`, {
     kind: 'password_changed',
-    to: { account },
+    to: { account, language: languageOf(ctx) },
     data: { at: new Date(people.nowMs()).toISOString(), link: `${people.publicUrl}/forgot` },
   })
   signOut(ctx)
   // a person with access to the address's mails may sign in from here, whatever strangers try
   setKnownBrowser(people, ctx, { email, revision })
   sendNote(ctx, undefined, {
-    title: 'Password changed',
-    body: html`<p>All devices are signed out. API keys and webhooks still work: if another person had access to the account, check them after you sign in.</p>
-<p><a class="button primary" href="/login">Sign in</a></p>`,
+    title: words.reset.doneTitle,
+    body: html`<p>${words.reset.done}</p>
+<p><a class="button primary" href="/login">${words.signIn.button}</a></p>`,
   })
 }

@@ -5,13 +5,16 @@
 import type { Context } from 'koa'
 import { type KeptPassword, readPassword } from '../../../operate/password-store.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
+import { fill } from '../../texts/fill.ts'
 import { html } from '../html.ts'
+import { keepLanguage, languageOf, wordsOf } from '../language.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
+import { safePath, seeOther } from '../see-other.ts'
 import { sentText } from '../sent-body.ts'
 import { judgeEmail } from './fields.ts'
 import { type Problems, sendForm } from './form-page.ts'
-import { type Holder, holderOf, type People, seeOther, signIn, signOut } from './people.ts'
+import { type Holder, holderOf, type People, signIn, signOut } from './people.ts'
 
 export function signInRoutes(people: People): readonly DashboardRoute[] {
   return [
@@ -43,32 +46,43 @@ export function signInRoutes(people: People): readonly DashboardRoute[] {
 type Showing = { readonly next: string; readonly problems?: Problems; readonly status?: number }
 
 function showSignIn(ctx: Context, { next, problems = {}, status }: Showing): void {
+  const { people } = wordsOf(ctx)
+  const { signIn: words } = people
   sendForm(ctx, undefined, {
-    title: 'Sign in',
+    title: words.title,
     action: '/login',
     hidden: { next },
     fields: [
       {
         name: 'email',
-        label: 'Email address',
+        label: people.email,
         type: 'email',
         autocomplete: 'username',
         value: sentText(ctx, 'email'),
       },
-      { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' },
+      {
+        name: 'password',
+        label: people.password,
+        type: 'password',
+        autocomplete: 'current-password',
+      },
     ],
-    button: 'Sign in',
+    button: words.button,
     problems,
     ...(status === undefined ? {} : { status }),
-    after: html`<p><a href="/forgot">Forgot your password?</a> · <a href="/signup">Sign up</a></p>
-<p class="hint">Just signed up? Confirm your email first.</p>`,
+    after: html`<p>${fill(words.after, {
+      forgot: (label) => html`<a href="/forgot">${label}</a>`,
+      signUp: (label) => html`<a href="/signup">${label}</a>`,
+    })}</p>
+<p class="hint">${words.hint}</p>`,
   })
 }
 
 async function takeSignIn(people: People, ctx: Context): Promise<void> {
   const { work, audit, limits } = people
+  const words = wordsOf(ctx).people.signIn
   const next = safePath(sentText(ctx, 'next'))
-  const judged = judgeEmail(sentText(ctx, 'email'))
+  const judged = judgeEmail(sentText(ctx, 'email'), wordsOf(ctx).people)
   const email = 'value' in judged ? judged.value : ''
   let trial: Trial
   try {
@@ -76,7 +90,7 @@ async function takeSignIn(people: People, ctx: Context): Promise<void> {
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 429) throw error
     ctx.set(error.headers)
-    return showSignIn(ctx, { next, status: error.status, problems: { '': tooManyTries } })
+    return showSignIn(ctx, { next, status: error.status, problems: { '': words.tooMany } })
   }
   const { id, account, stored, isKnown } = trial
   const password = sentText(ctx, 'password')
@@ -92,16 +106,14 @@ async function takeSignIn(people: People, ctx: Context): Promise<void> {
     return showSignIn(ctx, {
       next,
       status: 401,
-      problems: { '': 'The email address or the password is wrong' },
+      problems: { '': words.wrong },
     })
   }
   trial.forget()
+  if (account !== undefined) await keepLanguage(people.book)(account, languageOf(ctx))
   await audit(id, 'sign_in', ctx, {})
   seeOther(ctx, next)
 }
-
-const tooManyTries =
-  'Too many attempts. Wait a minute, or reset your password: after that you can sign in at once'
 
 type Trial = Holder & {
   readonly stored: KeptPassword | undefined
@@ -147,7 +159,3 @@ async function leave(people: People, ctx: Context, session: Session | undefined)
   signOut(ctx)
   seeOther(ctx, '/')
 }
-
-/** Only our own paths: else a link could send people elsewhere after sign-in. */
-export const safePath = (text: string): string =>
-  /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(text) && !text.includes('\\') ? text : '/'

@@ -4,8 +4,11 @@
  */
 import type { Context } from 'koa'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
+import { fill } from '../../texts/fill.ts'
+import type { Language } from '../../texts/languages.ts'
 import { hashOfToken } from '../cookies.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
+import { languageOf, wordsOf } from '../language.ts'
 import { tooMany } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
@@ -39,39 +42,45 @@ export function signUpRoutes(people: People): readonly DashboardRoute[] {
   ]
 }
 
-export const signUpAgain = html`<p><a href="/signup">Sign up again</a>, or <a href="/login">sign in</a> if you have already confirmed your email.</p>`
+export const signUpAgain = (ctx: Context): Html =>
+  html`<p>${fill(wordsOf(ctx).people.signUp.deadLink, { signUp: toSignUp, signIn: toSignIn })}</p>`
 
-const showSignUp = (ctx: Context, session: Session | undefined, problems: Problems = {}): void =>
+const toSignUp = (label: string): Html => html`<a href="/signup">${label}</a>`
+const toSignIn = (label: string): Html => html`<a href="/login">${label}</a>`
+
+function showSignUp(ctx: Context, session: Session | undefined, problems: Problems = {}): void {
+  const { people: words } = wordsOf(ctx)
   sendForm(ctx, session, {
-    title: 'Sign up',
-    intro: html`<p>With an account you can create API keys: 100 requests per day are free.</p>
-<p>We send you an email with a link. The link opens a page where you enter your name and choose a password.</p>`,
+    title: words.signUp.title,
+    intro: html`<p>${words.signUp.free}</p>
+<p>${words.signUp.next}</p>`,
     action: '/signup',
     fields: [
       {
         name: 'email',
-        label: 'Email address',
+        label: words.email,
         type: 'email',
         autocomplete: 'email',
         value: sentText(ctx, 'email'),
       },
     ],
-    button: 'Sign up',
+    button: words.signUp.button,
     problems,
-    after: html`<p>Already have an account? <a href="/login">Sign in</a></p>`,
+    after: html`<p>${fill(words.signUp.after, { signIn: toSignIn })}</p>`,
   })
+}
 
 async function takeSignUp(
   people: People,
   ctx: Context,
   session: Session | undefined,
 ): Promise<void> {
-  const judged = judgeEmail(sentText(ctx, 'email'))
+  const judged = judgeEmail(sentText(ctx, 'email'), wordsOf(ctx).people)
   if ('problem' in judged) return showSignUp(ctx, session, { email: judged.problem })
   people.limits.asking.take(clientNetwork(ctx.req, people.proxies))
   const email = judged.value
   const again = await people.links.make({ kind: 'signup', resent: 0, email })
-  await mailConfirmation(people, email)
+  await mailConfirmation(people, { email, language: languageOf(ctx) })
   showSent(ctx, session, { email, again })
 }
 
@@ -80,13 +89,14 @@ function showSent(
   session: Session | undefined,
   { email, again }: { email: string; again: string },
 ): void {
+  const { people: words } = wordsOf(ctx)
   sendForm(ctx, session, {
-    title: 'Check your email',
-    intro: html`<p>We sent an email to <strong>${email}</strong>. Open its link within 24 hours to create your account.</p>`,
+    title: words.checkEmail,
+    intro: html`<p>${fill(words.signUp.sent, { email: () => html`<strong>${email}</strong>` })}</p>`,
     action: '/resend',
     hidden: { signup: again },
-    button: 'Send it again',
-    after: html`<p class="hint">No email after a few minutes? Check your spam folder, or <a href="/signup">sign up again with a corrected address</a>.</p>`,
+    button: words.signUp.again,
+    after: html`<p class="hint">${fill(words.signUp.noEmail, { signUp: toSignUp })}</p>`,
   })
 }
 
@@ -94,23 +104,27 @@ async function resend(people: People, ctx: Context, session: Session | undefined
   people.limits.asking.take(clientNetwork(ctx.req, people.proxies))
   const again = sentText(ctx, 'signup')
   const link = await people.links.look(again, 'signup')
-  if (link === undefined) return sendDeadLink(ctx, session, { token: again, next: signUpAgain })
+  if (link === undefined)
+    return sendDeadLink(ctx, session, { token: again, next: signUpAgain(ctx) })
   const { use, revision } = link
   const isCounted =
     use.resent < mostResends &&
     (await people.links.change(again, revision, { ...use, resent: use.resent + 1 }))
   if (!isCounted) throw tooMany(10 * 60_000)
-  await mailConfirmation(people, use.email)
+  await mailConfirmation(people, { email: use.email, language: languageOf(ctx) })
   showSent(ctx, session, { email: use.email, again })
 }
 
 /** A link in both cases; for an address that has an account it is made, but not sent. */
-async function mailConfirmation(people: People, email: string): Promise<void> {
+async function mailConfirmation(
+  people: People,
+  to: { readonly email: string; readonly language: Language },
+): Promise<void> {
+  const { email } = to
   const { links, limits, mails, publicUrl } = people
   const { account } = await holderOf(people, email)
   if (!limits.mailing.tryTake(email)) return
   const token = await links.make({ kind: 'confirm', email })
-  const to = { email }
   const data = { link: `${publicUrl}/confirm?token=${token}` }
   const known = { link: `${publicUrl}/login`, forgot: `${publicUrl}/forgot` }
   await mails.send(

@@ -1,3 +1,5 @@
+import { format, texts } from '../texts.ts'
+
 type AmountProps = {
   readonly value: number | null | undefined
   readonly unit?: string
@@ -5,12 +7,13 @@ type AmountProps = {
   readonly digits?: number
 }
 
-/** A number with its unit, in the reader's language; a dash, with words, where there is none. */
+/** A number with its unit, in the page's language; a dash, with words, where there is none. */
 export function Amount({ value, unit, digits = 2 }: AmountProps) {
-  if (value === null || value === undefined) return <span class="muted">not measured</span>
+  if (value === null || value === undefined)
+    return <span class="muted">{texts.common.notMeasured}</span>
   return (
     <span class="number">
-      {value.toLocaleString(undefined, { maximumFractionDigits: digits })}
+      {format.number(value, digits)}
       {unit !== undefined && <span class="muted"> {unit}</span>}
     </span>
   )

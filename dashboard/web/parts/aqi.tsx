@@ -1,4 +1,5 @@
 import type { UsCategory } from '../../../core/air/index/us-bands.ts'
+import { texts } from '../texts.ts'
 import { categoryAt, categoryShapes, categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
 
@@ -32,7 +33,7 @@ export function Aqi({ aqi, words = false }: AqiProps) {
     return (
       <span class="aqi muted">
         <CategoryMark category={null} />
-        no index
+        {texts.common.noIndex}
       </span>
     )
   }

@@ -1,14 +1,8 @@
 import { type UsCategory, usCategoryOf } from '../../../core/air/index/us-bands.ts'
+import { texts } from '../texts.ts'
 
 /** Its usual name. */
-export const categoryWords: Readonly<Record<UsCategory, string>> = {
-  good: 'Good',
-  moderate: 'Moderate',
-  unhealthy_sensitive: 'Unhealthy for sensitive groups',
-  unhealthy: 'Unhealthy',
-  very_unhealthy: 'Very unhealthy',
-  hazardous: 'Hazardous',
-}
+export const categoryWords: Readonly<Record<UsCategory, string>> = texts.common.categories
 
 /** null stays null. */
 export const categoryAt = (aqi: number | null | undefined): UsCategory | null =>

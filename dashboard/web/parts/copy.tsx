@@ -1,16 +1,19 @@
 import { useState } from 'preact/hooks'
+import { texts } from '../texts.ts'
+
+const { copy: words } = texts.common
 
 type CopyProps = { readonly text: string; readonly label?: string }
 
 /** Copies a text to the clipboard and confirms it. */
-export function Copy({ text, label = 'Copy' }: CopyProps) {
+export function Copy({ text, label = words.button }: CopyProps) {
   const [confirmation, setConfirmation] = useState('')
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text)
-      setConfirmation('Copied')
+      setConfirmation(words.done)
     } catch {
-      setConfirmation('Copy by hand: not allowed here')
+      setConfirmation(words.byHand)
     }
     setTimeout(() => setConfirmation(''), 3000)
   }

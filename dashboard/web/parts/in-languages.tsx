@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { texts } from '../texts.ts'
 import { Copy } from './copy.tsx'
 
 type InLanguagesProps<L extends string> = {
@@ -16,7 +17,7 @@ export function InLanguages<L extends string>({ languages, textIn, label }: InLa
   return (
     <>
       <div class="row between">
-        <div class="row" role="group" aria-label="Language">
+        <div class="row" role="group" aria-label={texts.common.code.language}>
           {languages.map((name) => (
             <button
               key={name}
@@ -31,7 +32,7 @@ export function InLanguages<L extends string>({ languages, textIn, label }: InLa
         </div>
         <Copy text={text} />
       </div>
-      <pre tabIndex={0} aria-label={`${label} in ${language}`}>
+      <pre tabIndex={0} aria-label={texts.common.code.in(label, language)}>
         <code>{text}</code>
       </pre>
     </>

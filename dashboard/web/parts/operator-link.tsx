@@ -1,9 +1,10 @@
 import { config } from '../me.ts'
+import { texts } from '../texts.ts'
 
 /** “the operator of this network”, as a link where there is an address for people. */
 export function OperatorLink() {
   const { contact } = config.value
-  const words = 'the operator of this network'
+  const words = texts.common.operatorOfNetwork
   if (contact === undefined) return <>{words}</>
   return (
     <>

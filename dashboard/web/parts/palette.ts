@@ -1,4 +1,4 @@
-/** The colours of the index: EPA's own, or the one for people who see colours differently. */
+/** The colours of the index: EPA's own, or those for people who see colours differently. */
 import { signal } from '@preact/signals'
 import { type UsCategory, usBands } from '../../../core/air/index/us-bands.ts'
 

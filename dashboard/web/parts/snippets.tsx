@@ -1,4 +1,5 @@
 import { config } from '../me.ts'
+import { texts } from '../texts.ts'
 import { InLanguages } from './in-languages.tsx'
 import { languages, snippet } from './snippet.ts'
 
@@ -15,7 +16,7 @@ export const Snippets = ({ path, apiKey = 'YOUR_API_KEY' }: SnippetsProps) => (
     <InLanguages
       languages={languages}
       textIn={(language) => snippet(language, config.value.api + path, apiKey)}
-      label="Example"
+      label={texts.common.code.example}
     />
   </div>
 )

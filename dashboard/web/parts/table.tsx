@@ -19,8 +19,8 @@ type TableProps<Row> = {
 export const Table = <Row,>(props: TableProps<Row>) => {
   const { caption, isCaptionShown = false, columns, rows, keyOf } = props
   return (
-    // scrollable by keyboard too, so it takes the focus
-    <div class="table" role="region" aria-label={caption} tabIndex={0}>
+    // scrollable by keyboard too, so it takes the focus; not a landmark, which its section is
+    <div class="table" role="group" aria-label={caption} tabIndex={0}>
       <table>
         <caption class={isCaptionShown ? '' : 'visually-hidden'}>{caption}</caption>
         <thead>

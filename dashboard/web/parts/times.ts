@@ -1,14 +1,7 @@
-const local = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-})
+import { texts } from '../texts.ts'
 
-/** In the reader's zone and language. */
-export const localTime = (ms: number): string => local.format(ms)
+const { time } = texts.common
+const { units } = time
 
 /** `2026-01-01 00:07:01 UTC` */
 export const utcTime = (ms: number): string =>
@@ -17,19 +10,25 @@ export const utcTime = (ms: number): string =>
 /** How long ago, in its largest unit: `just now`, `4 min ago`, `in 2 h`. */
 export function ago(ms: number, nowMs: number): string {
   const seconds = Math.round((nowMs - ms) / 1000)
-  if (Math.abs(seconds) < 10) return 'just now'
+  if (Math.abs(seconds) < 10) return time.now
   const length = duration(Math.abs(seconds))
-  return seconds < 0 ? `in ${length}` : `${length} ago`
+  return seconds < 0 ? time.after(length) : time.before(length)
 }
+
+/** Nobody counts so many days. */
+export const isLongAgo = (ms: number, nowMs: number): boolean => nowMs - ms > 60 * 86_400_000
 
 /** `42 s`, `7 min`, `3 h 20 min`, `2 d 4 h`. */
 export function duration(seconds: number): string {
   const whole = Math.round(seconds)
-  if (whole < 60) return `${whole} s`
+  if (whole < 60) return `${whole} ${units.second}`
   const minutes = Math.floor(whole / 60)
-  if (minutes < 60) return `${minutes} min`
+  if (minutes < 60) return `${minutes} ${units.minute}`
   const hours = Math.floor(minutes / 60)
-  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  if (hours < 24) return together(hours, units.hour, minutes % 60, units.minute)
   const days = Math.floor(hours / 24)
-  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`
+  return together(days, units.day, hours % 24, units.hour)
 }
+
+const together = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
+  small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`

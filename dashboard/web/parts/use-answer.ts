@@ -1,6 +1,9 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 
-/** The state of a request. `again` repeats it and keeps the former answer meanwhile. */
+/**
+ * The state of a request. `again` repeats it, unless it is under way, and keeps the former answer
+ * meanwhile.
+ */
 export type Answer<T> = {
   readonly value: T | undefined
   readonly error: unknown
@@ -19,16 +22,25 @@ export function useAnswer<T>(
     isAsking: true,
   })
   const [turn, setTurn] = useState(0)
-  const again = useCallback(() => setTurn((now) => now + 1), [])
+  const isOut = useRef(false)
+  // a question that is out is left to its answer or its error: asking again would end neither
+  const again = useCallback(() => {
+    if (!isOut.current) setTurn((now) => now + 1)
+  }, [])
   useEffect(() => {
     const abort = new AbortController()
+    isOut.current = true
     setState((was) => ({ ...was, isAsking: true }))
     request(abort.signal).then(
       (value) => {
-        if (!abort.signal.aborted) setState({ value, error: undefined, isAsking: false })
+        if (abort.signal.aborted) return
+        isOut.current = false
+        setState({ value, error: undefined, isAsking: false })
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) setState((was) => ({ ...was, error, isAsking: false }))
+        if (abort.signal.aborted) return
+        isOut.current = false
+        setState((was) => ({ ...was, error, isAsking: false }))
       },
     )
     return () => abort.abort()

@@ -124,7 +124,7 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'an event is matched as another kind',
-    file: 'notifier/sources/events.ts',
+    file: 'schemas/match-event.ts',
     rows: /(?<=index\.match\()'(?:sensor|aqi)\.(\w+)'/g,
     becomes: (_row, [kind]) => (kind === 'online' ? "'sensor.offline'" : "'sensor.online'"),
     least: 3,
@@ -148,7 +148,7 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a kind has no example',
-    file: 'notifier/send/sample.ts',
+    file: 'schemas/webhooks/webhook-samples.ts',
     rows: /^ {2}'([\w.]+)': \((?:.*\n)+? {2}(?:\}\),|\},)\n/gm,
     becomes: nothing,
     least: 6,

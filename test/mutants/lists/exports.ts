@@ -81,6 +81,36 @@ const checks: readonly Omit<Mutant, 'tests'>[] = [
     becomes: 'numbers.delete(reading.seq)',
   },
   {
+    name: 'a row may be of a sensor that the export does not have',
+    file: 'cli/export/export-filter.ts',
+    text: '!sensors.includes(reading.sensor)',
+    becomes: 'sensors.length === 0',
+  },
+  {
+    name: 'a row may be of an area that the export does not have',
+    file: 'cli/export/export-filter.ts',
+    text: '!areas.includes(reading.area)',
+    becomes: 'areas.length === 0',
+  },
+  {
+    name: 'a row may be worse than the export says',
+    file: 'cli/export/export-filter.ts',
+    text: 'quality !== undefined && (reading.flags',
+    becomes: 'quality === undefined && (reading.flags',
+  },
+  {
+    name: 'a corrected value may be any',
+    file: 'cli/export/corrected-columns.ts',
+    text: 'if (claimed === value ||',
+    becomes: 'if (claimed !== null ||',
+  },
+  {
+    name: 'a model may have the hash of another',
+    file: 'cli/export/corrected-columns.ts',
+    text: 'hash !== read[at]?.hash',
+    becomes: 'hash === undefined',
+  },
+  {
     name: 'a column may be named twice',
     file: 'cli/export/parse-row.ts',
     text: 'if (twice !== undefined)',

@@ -72,7 +72,7 @@ export const formatMutants: readonly (Mutant | RowMutants)[] = [
   reader('api/quota/usage.ts'),
   reader('operate/webhooks/attempt-log.ts'),
   reader('dashboard/server/people/holdings.ts'),
-  reader('dashboard/server/people/audit-log.ts'),
+  reader('dashboard/server/read-subject.ts'),
   reader('dashboard/mail/mail-sender.ts'),
   reader('runtime/process/kept-store.ts'),
   {

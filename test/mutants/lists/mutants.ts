@@ -1,12 +1,16 @@
 /** What issue after issue was forgotten in silence, each place once, and every row of the tables. */
 import type { Mutant, RowMutants } from '../mutant.ts'
+import { archiveMutants } from './archive.ts'
+import { cursorMutants } from './cursor.ts'
 import { eventKindMutants } from './event-kinds.ts'
 import { exportMutants } from './exports.ts'
 import { formatMutants } from './formats.ts'
 import { indexMutants } from './indices.ts'
 import { proofVersionMutants } from './proof-versions.ts'
+import { qualityMutants } from './quality.ts'
 import { quantityMutants } from './quantities.ts'
 import { signatureMutants } from './signatures.ts'
+import { statisticsMutants } from './statistics.ts'
 
 export const mutants: readonly (Mutant | RowMutants)[] = [
   ...indexMutants,
@@ -16,4 +20,8 @@ export const mutants: readonly (Mutant | RowMutants)[] = [
   ...quantityMutants,
   ...signatureMutants,
   ...exportMutants,
+  ...qualityMutants,
+  ...statisticsMutants,
+  ...cursorMutants,
+  ...archiveMutants,
 ]

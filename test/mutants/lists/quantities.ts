@@ -110,8 +110,8 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a line for InfluxDB ends after the basic five',
-    file: 'store/influx/line-protocol.ts',
-    text: 'id < values.length',
+    file: 'store/influx/reading-lines.ts',
+    text: 'id < width - cellAt.values',
     becomes: 'id < 5',
     tests: stores,
   },
@@ -142,10 +142,10 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   derived('store/row-fault.ts', stores),
   derived('store/stat-fields.ts', stores),
   derived('store/sqlite/schema.ts', stores),
-  derived('store/sqlite/pack.ts', stores),
+  derived('store/packed-readings.ts', stores),
   {
     name: 'a batch of SQLite has as many values as the basic five',
-    file: 'store/sqlite/pack.ts',
+    file: 'store/packed-readings.ts',
     text: 'count = Math.max(count, values.length)',
     becomes: 'count = Math.min(count, values.length)',
     tests: stores,
@@ -174,5 +174,4 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   derived('gate/devices/esphome.ts', ['every-quantity', 'device-map-esphome']),
   derived('gate/devices/mapped.ts', ['every-quantity']),
   derived('gate/devices/zigbee2mqtt.ts', ['device-map-zigbee2mqtt']),
-  derived('dashboard/web/pages/sensor/words.ts', ['every-quantity']),
 ]

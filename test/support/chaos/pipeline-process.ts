@@ -5,6 +5,7 @@ import { freePort } from '../../../runtime/machine/free-port.ts'
 import { environment } from '../../../runtime/process/config.ts'
 import type { Environment } from '../../../runtime/settings.ts'
 import { eventually } from '../eventually.ts'
+import { sumOf } from '../metrics-text.ts'
 import { signInAs } from '../nats.ts'
 import { type Supervised, supervise } from './supervised.ts'
 
@@ -21,6 +22,8 @@ export type PipelineProcess = Child & {
   readonly untilReady: () => Promise<void>
   /** The value of a metric, the first if labels make several; undefined if it is missing. */
   readonly metric: (name: string) => Promise<number | undefined>
+  /** The sum over the series of a metric; 0: there is none. */
+  readonly sum: (name: string) => Promise<number>
   /** Its last lines of output. */
   readonly printed: () => readonly string[]
 }
@@ -65,6 +68,7 @@ export async function startPipeline(options: PipelineOptions): Promise<PipelineP
         { withinMs: 60_000, everyMs: 50 },
       )
     },
+    sum: async (name) => sumOf((await (await ask('/metrics'))?.text()) ?? '', name),
     metric: async (name) => {
       const text = await (await ask('/metrics'))?.text()
       const line = text?.split('\n').find((one) => one.split(/[ {]/, 1)[0] === name)

@@ -1,11 +1,11 @@
-// Uses the packed package `airproof-client`, and prints what it was told, as JSON.
+// Uses the packed package `airproof-client`, and prints what it received, as JSON.
 import { createHash } from 'node:crypto'
 import { ApiError, airproof, readNetwork, verifyBundle } from 'airproof-client'
 
 const [, , url = '', key = '', sensor = '', proven = '', start = '', end = ''] = process.argv
 const air = airproof({ url, key })
 const names = ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const
-const told: Record<string, unknown> = {}
+const results: Record<string, unknown> = {}
 
 const lines: string[] = []
 for await (const reading of air.readings({
@@ -20,28 +20,28 @@ for await (const reading of air.readings({
   })
   lines.push([Date.parse(reading.timestamp), ...values].join(','))
 }
-told['year'] = [lines.length, createHash('sha256').update(lines.join('\n')).digest('hex')]
+results['year'] = [lines.length, createHash('sha256').update(lines.join('\n')).digest('hex')]
 
 const sensors = await air.sensors({ include: 'latest' }).toArray()
-told['sensors'] = sensors.map(({ id }) => id)
+results['sensors'] = sensors.map(({ id }) => id)
 const area = await air.api.GET('/v1/areas/{area_name}', {
   params: { path: { area_name: 'Ikeja' } },
 })
-told['area'] = area.data?.area.name
+results['area'] = area.data?.area.name
 try {
   await air.readings({ sensor_id: 'NGR-LOS-IKJ-999' }).toArray()
 } catch (error) {
-  if (error instanceof ApiError) told['refused'] = [error.status, error.code]
+  if (error instanceof ApiError) results['refused'] = [error.status, error.code]
 }
 const proof = await air.verify(sensor, proven)
-told['verified'] = [proof.ok, proof.reading?.sensor_id, proof.demonstration]
+results['verified'] = [proof.ok, proof.reading?.sensor_id, proof.demonstration]
 const other = readNetwork(
   JSON.stringify({ ...(await (await fetch(`${url}/v1/network`)).json()), name: 'another' }),
 )
 const bundle = await air.api.GET('/v1/readings/{sensor_id}/proof', {
   params: { path: { sensor_id: sensor }, query: { timestamp: proven } },
 })
-told['pinned'] = (await verifyBundle(bundle.data, { network: other, chainId: 1 })).ok
+results['pinned'] = (await verifyBundle(bundle.data, { network: other, chainId: 1 })).ok
 
 const changed: number[] = []
 let kept = 'start'
@@ -50,7 +50,7 @@ for await (const page of air.changes(kept)) {
   kept = page.next_cursor
 }
 for await (const page of air.changes(kept)) changed.push(page.readings.length)
-told['changes'] = changed
+results['changes'] = changed
 
 const seen: unknown[] = []
 console.error('next')
@@ -60,5 +60,5 @@ for await (const event of air.stream({ sensor_id: sensor })) {
   if (seen.length === 2) break
   console.error('next')
 }
-told['stream'] = seen
-console.log(JSON.stringify(told))
+results['stream'] = seen
+console.log(JSON.stringify(results))

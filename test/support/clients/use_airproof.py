@@ -1,4 +1,4 @@
-"""Uses the package `airproof`, and prints what it was told, as JSON."""
+"""Uses the package `airproof`, and prints what it received, as JSON."""
 import asyncio
 import hashlib
 import json
@@ -9,7 +9,7 @@ from airproof import ApiError, AsyncClient, Client, Refused, network_file, verif
 
 url, key, sensor, proven, start, month, end = sys.argv[1:8]
 NAMES = ['pm25', 'pm10', 'co2', 'temperature', 'humidity']
-told: dict[str, object] = {}
+results: dict[str, object] = {}
 
 
 def digest(rows: pandas.DataFrame) -> list[object]:
@@ -22,26 +22,26 @@ def digest(rows: pandas.DataFrame) -> list[object]:
 
 with Client(url, key) as air:
     year = air.readings(sensor_id=sensor, start_time=start, end_time=end, order='asc').to_pandas()
-    told['year'] = digest(year)
-    told['columns'] = [str(year[name].dtype) for name in ('timestamp', 'pm25', 'quality')]
-    told['sensors'] = [one['id'] for one in air.sensors(include='latest')]
-    told['area'] = air.show_area('Ikeja')['area']['name']
+    results['year'] = digest(year)
+    results['columns'] = [str(year[name].dtype) for name in ('timestamp', 'pm25', 'quality')]
+    results['sensors'] = [one['id'] for one in air.sensors(include='latest')]
+    results['area'] = air.show_area('Ikeja')['area']['name']
     try:
         air.show_area('Nowhere')
     except ApiError as error:
-        told['refused'] = [error.status, error.code, error.request_id is not None]
+        results['refused'] = [error.status, error.code, error.request_id is not None]
     proof = air.verify(sensor, proven)
-    told['verified'] = [proof.reading['sensor_id'], proof.is_demonstration, len(proof.checks)]
+    results['verified'] = [proof.reading['sensor_id'], proof.is_demonstration, len(proof.checks)]
     # the file may be kept, and checked without the server
     again = verify_bundle(proof.bundle, chain_id=31337)
-    told['kept'] = again.reading == proof.reading
+    results['kept'] = again.reading == proof.reading
     try:
         verify_bundle(proof.bundle.replace(b'"pm25":', b'"pm25": ', 1))
     except Refused as refused:
-        told['changed'] = refused.check
+        results['changed'] = refused.check
     pages = list(air.changes('start'))
-    told['changes'] = [len(page['readings']) for page in pages]
-    told['current'] = [len(page['readings']) for page in air.changes(pages[-1]['next_cursor'])]
+    results['changes'] = [len(page['readings']) for page in pages]
+    results['current'] = [len(page['readings']) for page in air.changes(pages[-1]['next_cursor'])]
     seen: list[object] = []
     print('next', file=sys.stderr, flush=True)
     for event in air.stream(sensor_id=sensor):
@@ -49,15 +49,15 @@ with Client(url, key) as air:
         if len(seen) == 2:
             break
         print('next', file=sys.stderr, flush=True)
-    told['stream'] = seen
+    results['stream'] = seen
 
 
 async def later() -> None:
     async with AsyncClient(url, key) as air:
         rows = await air.readings(
             sensor_id=sensor, start_time=start, end_time=month, order='asc').to_pandas()
-        told['month'] = digest(rows)
-        told['async_changes'] = [
+        results['month'] = digest(rows)
+        results['async_changes'] = [
             len(page['readings']) async for page in air.changes(pages[-1]['next_cursor'])]
         seen: list[object] = []
         print('next', file=sys.stderr, flush=True)
@@ -66,8 +66,8 @@ async def later() -> None:
             if len(seen) == 2:
                 break
             print('next', file=sys.stderr, flush=True)
-        told['async_stream'] = seen
+        results['async_stream'] = seen
 
 
 asyncio.run(later())
-print(json.dumps(told))
+print(json.dumps(results))

@@ -22,6 +22,7 @@ try {
     natsUrl: undefined,
     natsCreds: undefined,
     apiPort: Number(apiPort),
+    adminPort: 0,
     // a process of that name keeps exiting before it is ready
     processes: names.map((name) => ({
       ...standIn(name, journal, name === 'tired' ? 75 : undefined),

@@ -172,9 +172,9 @@ class Client(Operations):
                     for line in response.iter_lines():
                         failed = 0
                         for event, data in reader.take(line):
-                            told = StreamEvent(event, json.loads(data), reader.last_id)
-                            yield told
-                            if event == 'end' and told.data.get('code') not in MOMENTARY:
+                            received = StreamEvent(event, json.loads(data), reader.last_id)
+                            yield received
+                            if event == 'end' and received.data.get('code') not in MOMENTARY:
                                 return
                 finally:
                     response.close()
@@ -279,9 +279,9 @@ class AsyncClient(AsyncOperations):
                     async for line in response.aiter_lines():
                         failed = 0
                         for event, data in reader.take(line):
-                            told = StreamEvent(event, json.loads(data), reader.last_id)
-                            yield told
-                            if event == 'end' and told.data.get('code') not in MOMENTARY:
+                            received = StreamEvent(event, json.loads(data), reader.last_id)
+                            yield received
+                            if event == 'end' and received.data.get('code') not in MOMENTARY:
                                 return
                 finally:
                     await response.aclose()

@@ -40,7 +40,7 @@ class Sensor(TypedDict):
     dominant_pollutant: NotRequired[Pollutant | None]
     beyond_index: NotRequired[bool]
     quality: NotRequired[list[str]]
-    """flags about the values"""
+    """flags about the values; some may be added: dropped_pm25, dropped_pm10, dropped_co2, dropped_temperature, dropped_humidity, pm_high, pm_saturated, pm25_over_pm10, co2_unusual, temperature_unusual, humidity_stuck, time_assigned, dropped_pm1, dropped_pm4, dropped_pressure, dropped_no2, dropped_o3, dropped_co, dropped_so2, dropped_voc_index, dropped_nox_index, dropped_tvoc, dropped_noise, pm_flat, pm_stuck, pm_zero, pm_spike, pm_unlike_neighbours"""
     quality_level: NotRequired[Literal['good', 'suspect', 'fail'] | None]
     """of the worst of the flags"""
     pm25: NotRequired[float | None]
@@ -79,6 +79,8 @@ class Sensor(TypedDict):
     """since its last reading arrived"""
     distance_m: NotRequired[int]
     """from `near`"""
+    corrections: NotRequired[dict[str, object]]
+    """by model and quantity, if `corrections` was given"""
 
 
 class SensorsPage(TypedDict):
@@ -89,6 +91,8 @@ class SensorsPage(TypedDict):
     next_cursor: str | None
     """null: this is the last page"""
     sensors: list[Sensor]
+    corrections: NotRequired[list[CorrectionUsed]]
+    """the models that `corrections` names"""
 
 
 class PickedSensor(TypedDict):
@@ -107,7 +111,7 @@ class PickedSensor(TypedDict):
     dominant_pollutant: NotRequired[Pollutant | None]
     beyond_index: NotRequired[bool]
     quality: NotRequired[list[str]]
-    """flags about the values"""
+    """flags about the values; some may be added: dropped_pm25, dropped_pm10, dropped_co2, dropped_temperature, dropped_humidity, pm_high, pm_saturated, pm25_over_pm10, co2_unusual, temperature_unusual, humidity_stuck, time_assigned, dropped_pm1, dropped_pm4, dropped_pressure, dropped_no2, dropped_o3, dropped_co, dropped_so2, dropped_voc_index, dropped_nox_index, dropped_tvoc, dropped_noise, pm_flat, pm_stuck, pm_zero, pm_spike, pm_unlike_neighbours"""
     quality_level: NotRequired[Literal['good', 'suspect', 'fail'] | None]
     """of the worst of the flags"""
     pm25: NotRequired[float | None]
@@ -146,6 +150,12 @@ class PickedSensor(TypedDict):
     """since its last reading arrived"""
     distance_m: NotRequired[int]
     """from `near`"""
+    corrections: NotRequired[dict[str, object]]
+    """by model and quantity, if `corrections` was given"""
+    aqi_nowcast: NotRequired[int | None]
+    """of now, as the index defines it"""
+    aqi_24h: NotRequired[int | None]
+    """of the means of the last 24 hours"""
 
 
 class PickedSensorsPage(TypedDict):
@@ -156,11 +166,15 @@ class PickedSensorsPage(TypedDict):
     next_cursor: str | None
     """null: this is the last page"""
     sensors: list[PickedSensor]
+    corrections: NotRequired[list[CorrectionUsed]]
+    """the models that `corrections` names"""
 
 
 class SensorsGeoJson(TypedDict):
     type: Literal['FeatureCollection']
     features: list[SensorsGeoJsonFeatures]
+    corrections: NotRequired[list[CorrectionUsed]]
+    """the models that `corrections` names"""
 
 
 class SensorsGeoJsonFeatures(TypedDict):
@@ -330,7 +344,7 @@ class Reading(TypedDict):
     beyond_index: bool
     """above the table of the index; that of the US EPA ends at 500"""
     quality: list[str]
-    """flags about the values"""
+    """flags about the values; some may be added: dropped_pm25, dropped_pm10, dropped_co2, dropped_temperature, dropped_humidity, pm_high, pm_saturated, pm25_over_pm10, co2_unusual, temperature_unusual, humidity_stuck, time_assigned, dropped_pm1, dropped_pm4, dropped_pressure, dropped_no2, dropped_o3, dropped_co, dropped_so2, dropped_voc_index, dropped_nox_index, dropped_tvoc, dropped_noise, pm_flat, pm_stuck, pm_zero, pm_spike, pm_unlike_neighbours"""
     quality_level: Literal['good', 'suspect', 'fail']
     """of the worst of the flags"""
     blockchain: Blockchain
@@ -488,6 +502,8 @@ class NestedReadingsPage(TypedDict):
 class ReadingsGeoJson(TypedDict):
     type: Literal['FeatureCollection']
     features: list[ReadingsGeoJsonFeatures]
+    corrections: NotRequired[list[CorrectionUsed]]
+    """the models that `corrections` names"""
 
 
 class ReadingsGeoJsonFeatures(TypedDict):
@@ -670,6 +686,8 @@ class AreaStatistics(TypedDict):
     basis: Literal['readings', 'hourly_means']
     """what median and p98 are taken over"""
     coverage: AreaStatisticsCoverage
+    left_out: int | None
+    """readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed"""
     worst_sensor: AreaStatisticsWorstSensor | None
     interval: NotRequired[Literal['hour', 'day']]
     """as requested"""
@@ -720,6 +738,8 @@ class AreaBucket(TypedDict):
     start_time: str
     """ISO 8601, UTC, with milliseconds"""
     readings: int
+    left_out: int | None
+    """readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed"""
     aqi: AqiStatistics
     measurements: MeasurementStatistics
 
@@ -730,7 +750,7 @@ class AqiScale(TypedDict):
     revision: str
     """of the table: the day, or only the year"""
     averaging_hours: int
-    """the index is defined for means over so many"""
+    """the index is defined for means over this many"""
     highest: int
     categories: list[AqiBand]
 
@@ -743,7 +763,7 @@ class AqiBand(TypedDict):
     color: str
     """as the institution that publishes the index shows it"""
     color_vision: str
-    """for people with colour vision deficiency"""
+    """for people with colour vision deficiency: neighbours differ by CIEDE2000 18 or more"""
 
 
 class AqiBandAqi(TypedDict):
@@ -872,10 +892,11 @@ class NetworkVersions(TypedDict):
 
 class StatisticsPage(TypedDict):
     status: Literal['success']
-    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
+    interval: Literal['10_minutes', 'hour', '3_hours', 'day', 'month', 'year', 'hour_of_day', 'weekday', 'hour_of_week']
     timezone: str
     period: StatisticsPagePeriod
     index: str
+    quality: Literal['good', 'suspect', 'all']
     basis: Literal['readings', 'hourly_means']
     """what the quantiles are of; n, mean, sd, min and max are always of the readings"""
     count: int
@@ -887,6 +908,8 @@ class StatisticsPage(TypedDict):
     bbox: NotRequired[str]
     sensors: NotRequired[int]
     """how many are in the box now"""
+    corrections: NotRequired[list[CorrectionUsed]]
+    """the models that `corrections` names"""
 
 
 class StatisticsPagePeriod(TypedDict):
@@ -903,6 +926,8 @@ class StatisticsPageArea(TypedDict):
 
 class StatisticsStep(TypedDict):
     coverage: StatisticsStepCoverage
+    left_out: int | None
+    """readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed"""
     valid: bool
     """75 % of the readings that the whole step should have are there"""
     aqi: StatisticsStepAqi
@@ -915,31 +940,34 @@ class StatisticsStep(TypedDict):
     local_start: NotRequired[str]
     """start_time with the offset of the zone"""
     hour: NotRequired[int]
-    """of the day, 0 to 23; with interval=hour_of_day"""
+    """of the day, 0 to 23; with interval=hour_of_day or hour_of_week"""
     weekday: NotRequired[str]
-    """monday to sunday; with interval=weekday"""
+    """monday to sunday; with interval=weekday or hour_of_week"""
+    corrections: NotRequired[dict[str, object]]
+    """by model and quantity, if `corrections` was given"""
 
 
 class StatisticsStepCoverage(TypedDict):
     expected: int
     observed: int
+    """that the numbers are of"""
     percent: float | None
 
 
 class StatisticsStepAqi(TypedDict):
     n: int | None
-    mean: float | None
-    sd: float | None
-    """of a sample (n − 1); null below two values"""
-    min: float | None
-    q02: float | None
-    q25: float | None
-    median: float | None
-    q75: float | None
-    q98: float | None
-    max: float | None
     category: AqiCategory | None
     dominant_pollutant: str | None
+    mean: NotRequired[float | None]
+    sd: NotRequired[float | None]
+    """of a sample (n − 1); null below two values"""
+    min: NotRequired[float | None]
+    q02: NotRequired[float | None]
+    q25: NotRequired[float | None]
+    median: NotRequired[float | None]
+    q75: NotRequired[float | None]
+    q98: NotRequired[float | None]
+    max: NotRequired[float | None]
 
 
 class StatisticsStepMeasurements(TypedDict):
@@ -966,9 +994,12 @@ class Report(TypedDict):
     status: Literal['success']
     year: int
     timezone: str
+    quality: Literal['good', 'suspect', 'all']
     period: ReportPeriod
     days: ReportDays
     coverage: ReportCoverage
+    left_out: int | None
+    """readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed"""
     pm25: PollutantReport
     pm10: PollutantReport
     index: ReportIndex
@@ -992,6 +1023,7 @@ class ReportDays(TypedDict):
 class ReportCoverage(TypedDict):
     expected: int
     observed: int
+    """that the numbers are of"""
     percent: float | None
 
 
@@ -1031,7 +1063,7 @@ class PollutantReport(TypedDict):
 class PollutantReportWho_24Hours(TypedDict):
     level: Literal['it_1', 'it_2', 'it_3', 'it_4', 'guideline']
     limit: float
-    days_over: int
+    days_over: int | None
 
 
 class PollutantReportWhoYear(TypedDict):
@@ -1042,19 +1074,19 @@ class PollutantReportWhoYear(TypedDict):
 
 class StepMeasurement(TypedDict):
     n: int
-    mean: float | None
-    sd: float | None
-    """of a sample (n − 1); null below two values"""
-    min: float | None
-    q02: float | None
-    q25: float | None
-    median: float | None
-    q75: float | None
-    q98: float | None
-    max: float | None
     unit: str
     valid: bool
     """75 % of the readings that the whole step should have are there"""
+    mean: NotRequired[float | None]
+    sd: NotRequired[float | None]
+    """of a sample (n − 1); null below two values"""
+    min: NotRequired[float | None]
+    q02: NotRequired[float | None]
+    q25: NotRequired[float | None]
+    median: NotRequired[float | None]
+    q75: NotRequired[float | None]
+    q98: NotRequired[float | None]
+    max: NotRequired[float | None]
 
 
 class Usage(TypedDict):
@@ -1730,7 +1762,7 @@ class Error(TypedDict):
 
 class ErrorError(TypedDict):
     code: str
-    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
+    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, archive_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
     message: str
     """for people: what is wrong and what to do"""
     details: ErrorDetails
@@ -1744,7 +1776,7 @@ class Problem(TypedDict):
     detail: str
     """for people: what is wrong and what to do"""
     code: str
-    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
+    """for programs; more may be added. bad_request, bad_encoding, bad_parameter, unknown_parameter, repeated_parameter, bad_cursor, bad_idempotency_key, not_json, invalid_body, account_needed, missing_key, invalid_key, expired_key, revoked_key, unknown_account, invalid_token, premium_required, not_found, sensor_not_found, sensor_ambiguous, area_not_found, reading_not_found, not_anchored_yet, webhook_not_found, delivery_not_found, method_not_allowed, not_acceptable, too_slow, idempotency_key_used, too_many_webhooks, webhook_disabled, disabled_by_operator, other_hash, mismatch, body_too_large, url_too_long, unsupported_media_type, quota_exceeded, too_many_requests, too_many_streams, too_much_unread, headers_too_large, internal, history_unavailable, archive_unavailable, keys_unknown, quota_unknown, log_unavailable, stream_unavailable, overloaded, took_too_long, proofs_unavailable, webhooks_unavailable, deliveries_unavailable, webhook_busy"""
     details: ErrorDetails
     request_id: str
     """as in the header X-Request-Id"""
@@ -1806,6 +1838,8 @@ class SensorsQuery(TypedDict, total=False):
     """only those whose latest reading arrived, or whose registry entry was written, at that time or later"""
     quality: Literal['good', 'suspect', 'all']
     """good: only readings of that level; suspect: those and suspect ones; all, as without it: every one; a page of readings then has `left_out`, and may be short: continue until next_cursor is null"""
+    corrections: str
+    """adds corrected values by these models, between commas; /v1/corrections has them"""
 
 
 class ListSensorsQuery(SensorsQuery, total=False):
@@ -1897,8 +1931,8 @@ class ShowAreaQuery(TypedDict, total=False):
 
 
 class AllStatisticsOfSensorQuery(TypedDict, total=False):
-    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
-    """the steps, in local time of `timezone`"""
+    interval: Literal['10_minutes', 'hour', '3_hours', 'day', 'month', 'year', 'hour_of_day', 'weekday', 'hour_of_week']
+    """the steps, in local time of `timezone`; `10_minutes` are made of readings, so they are 400 where only the archive has those"""
     timezone: str
     """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
     start_time: Time
@@ -1907,8 +1941,14 @@ class AllStatisticsOfSensorQuery(TypedDict, total=False):
     """exclusive, and later than start_time"""
     measurements: str
     """names between commas; the basic five unless given"""
+    numbers: str
+    """names between commas: of each quantity and of `aqi` only these beside `n`; all unless given"""
     index: Literal['us', 'eu', 'uk', 'naqi_pm']
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+    quality: Literal['good', 'suspect', 'all']
+    """good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused"""
+    corrections: str
+    """adds corrected values by these models, between commas; /v1/corrections has them"""
 
 
 class StatisticsOfSensorQuery(AllStatisticsOfSensorQuery, total=False):
@@ -1919,8 +1959,8 @@ class StatisticsOfSensorQuery(AllStatisticsOfSensorQuery, total=False):
 
 
 class AllStatisticsOfAreaQuery(TypedDict, total=False):
-    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
-    """the steps, in local time of `timezone`"""
+    interval: Literal['10_minutes', 'hour', '3_hours', 'day', 'month', 'year', 'hour_of_day', 'weekday', 'hour_of_week']
+    """the steps, in local time of `timezone`; `10_minutes` are made of readings, so they are 400 where only the archive has those"""
     timezone: str
     """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
     start_time: Time
@@ -1929,8 +1969,14 @@ class AllStatisticsOfAreaQuery(TypedDict, total=False):
     """exclusive, and later than start_time"""
     measurements: str
     """names between commas; the basic five unless given"""
+    numbers: str
+    """names between commas: of each quantity and of `aqi` only these beside `n`; all unless given"""
     index: Literal['us', 'eu', 'uk', 'naqi_pm']
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+    quality: Literal['good', 'suspect', 'all']
+    """good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused"""
+    corrections: str
+    """adds corrected values by these models, between commas; /v1/corrections has them"""
 
 
 class StatisticsOfAreaQuery(AllStatisticsOfAreaQuery, total=False):
@@ -1941,8 +1987,8 @@ class StatisticsOfAreaQuery(AllStatisticsOfAreaQuery, total=False):
 
 
 class AllStatisticsOfNetworkQuery(TypedDict, total=False):
-    interval: Literal['hour', 'day', 'month', 'year', 'hour_of_day', 'weekday']
-    """the steps, in local time of `timezone`"""
+    interval: Literal['10_minutes', 'hour', '3_hours', 'day', 'month', 'year', 'hour_of_day', 'weekday', 'hour_of_week']
+    """the steps, in local time of `timezone`; `10_minutes` are made of readings, so they are 400 where only the archive has those"""
     timezone: str
     """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
     start_time: Time
@@ -1951,8 +1997,14 @@ class AllStatisticsOfNetworkQuery(TypedDict, total=False):
     """exclusive, and later than start_time"""
     measurements: str
     """names between commas; the basic five unless given"""
+    numbers: str
+    """names between commas: of each quantity and of `aqi` only these beside `n`; all unless given"""
     index: Literal['us', 'eu', 'uk', 'naqi_pm']
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+    quality: Literal['good', 'suspect', 'all']
+    """good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused"""
+    corrections: str
+    """adds corrected values by these models, between commas; /v1/corrections has them"""
     bbox: str
     """west,south,east,north in degrees; an east above 180 spans the antimeridian; 400 if it misses the network and would not with latitude and longitude swapped"""
 
@@ -1971,6 +2023,8 @@ class ReportOfSensorQuery(TypedDict, total=False):
     """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
     index: Literal['us', 'eu', 'uk', 'naqi_pm']
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+    quality: Literal['good', 'suspect', 'all']
+    """good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused"""
 
 
 class ReportOfAreaQuery(TypedDict, total=False):
@@ -1980,6 +2034,8 @@ class ReportOfAreaQuery(TypedDict, total=False):
     """a name of the IANA time zones: a time without an offset is one of the zone, and days begin at its midnight"""
     index: Literal['us', 'eu', 'uk', 'naqi_pm']
     """the index of air quality that `aqi` and its categories are of: us, US EPA AQI; eu, European Air Quality Index; uk, UK Daily Air Quality Index; naqi_pm, India NAQI, sub-index of particulate matter"""
+    quality: Literal['good', 'suspect', 'all']
+    """good: only readings of that level; suspect: those and suspect ones; all: every one, also those that failed. The others are counted in `left_out`. Hours and days are written of the usual ones, so with another quality, and with corrections, everything is computed from readings: pages are shorter, and a step of more than 1,000,000 readings is refused"""
 
 
 class AqiScaleQuery(TypedDict, total=False):
@@ -2016,39 +2072,6 @@ class ListDeliveriesQuery(DeliveriesQuery, total=False):
     """next_cursor of the page before"""
 
 
-TIMES = frozenset({
-    'last_reading',
-    'modified_at',
-    'retired_at',
-    'commissioned_at',
-    'from',
-    'until',
-    'offline_since',
-    'timestamp',
-    'verified_at',
-    'anchored_at',
-    'expected_by',
-    'chain_checked_at',
-    'sealed_at',
-    'last_updated',
-    'start_time',
-    'end_time',
-    'signature_since',
-    'added_at',
-    'reset',
-    'last_used_at',
-    'expires_at',
-    'to',
-    'at',
-    'previous_secret_until',
-    'created_at',
-    'updated_at',
-    'next_attempt_at',
-    'due_at',
-    'since',
-})
-"""The fields of answers that are times."""
-
 
 class Operations(Caller):
     """Every operation of /v1."""
@@ -2062,7 +2085,7 @@ class Operations(Caller):
     def list_sensors(self, **query: Unpack[ListSensorsQuery]) -> SensorsPage | PickedSensorsPage:
         """Sensors by id, with their status
 
-        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it."""
+        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format`, `quality` and `corrections` need it."""
         return self._do(Call('GET', '/v1/sensors', (), query))
 
     def sensors(self, **query: Unpack[SensorsQuery]) -> Pages[Sensor]:
@@ -2146,7 +2169,7 @@ class Operations(Caller):
         return self._do(Call('GET', '/v1/areas/{}', (area_name,), query))
 
     def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> StatisticsPage:
-        """Statistics of a sensor by hour, day, month, year, hour of day or weekday
+        """Statistics of a sensor by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
 
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return self._do(Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query))
@@ -2156,7 +2179,7 @@ class Operations(Caller):
         return Pages(self, Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query), 'statistics')
 
     def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> StatisticsPage:
-        """Statistics of an area by hour, day, month, year, hour of day or weekday
+        """Statistics of an area by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
 
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return self._do(Call('GET', '/v1/areas/{}/statistics', (area_name,), query))
@@ -2166,7 +2189,7 @@ class Operations(Caller):
         return Pages(self, Call('GET', '/v1/areas/{}/statistics', (area_name,), query), 'statistics')
 
     def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> StatisticsPage:
-        """Statistics of the network, or of the sensors in a box by hour, day, month, year, hour of day or weekday
+        """Statistics of the network, or of the sensors in a box by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
 
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return self._do(Call('GET', '/v1/statistics', (), query))
@@ -2312,7 +2335,7 @@ class AsyncOperations(AsyncCaller):
     async def list_sensors(self, **query: Unpack[ListSensorsQuery]) -> SensorsPage | PickedSensorsPage:
         """Sensors by id, with their status
 
-        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it."""
+        Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format`, `quality` and `corrections` need it."""
         return await self._do(Call('GET', '/v1/sensors', (), query))
 
     def sensors(self, **query: Unpack[SensorsQuery]) -> AsyncPages[Sensor]:
@@ -2396,7 +2419,7 @@ class AsyncOperations(AsyncCaller):
         return await self._do(Call('GET', '/v1/areas/{}', (area_name,), query))
 
     async def statistics_of_sensor(self, sensor_id: str, **query: Unpack[StatisticsOfSensorQuery]) -> StatisticsPage:
-        """Statistics of a sensor by hour, day, month, year, hour of day or weekday
+        """Statistics of a sensor by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
 
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return await self._do(Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query))
@@ -2406,7 +2429,7 @@ class AsyncOperations(AsyncCaller):
         return AsyncPages(self, Call('GET', '/v1/sensors/{}/statistics', (sensor_id,), query), 'statistics')
 
     async def statistics_of_area(self, area_name: str, **query: Unpack[StatisticsOfAreaQuery]) -> StatisticsPage:
-        """Statistics of an area by hour, day, month, year, hour of day or weekday
+        """Statistics of an area by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
 
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return await self._do(Call('GET', '/v1/areas/{}/statistics', (area_name,), query))
@@ -2416,7 +2439,7 @@ class AsyncOperations(AsyncCaller):
         return AsyncPages(self, Call('GET', '/v1/areas/{}/statistics', (area_name,), query), 'statistics')
 
     async def statistics_of_network(self, **query: Unpack[StatisticsOfNetworkQuery]) -> StatisticsPage:
-        """Statistics of the network, or of the sensors in a box by hour, day, month, year, hour of day or weekday
+        """Statistics of the network, or of the sensors in a box by 10 minutes, hour, 3 hours, day, month, year, hour of day, weekday or hour of week
 
         n, mean, standard deviation, quantiles and extremes of each step, with how many readings there should be. `basis` says what the quantiles are of."""
         return await self._do(Call('GET', '/v1/statistics', (), query))

@@ -4,14 +4,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ._times import TIMES
+
 if TYPE_CHECKING:
     import pandas
 
 
 def frame(pages: Iterable[Sequence[Any]]) -> pandas.DataFrame:
     import pandas
-
-    from ._generated import TIMES
 
     rows = pandas.DataFrame([flat(item) for page in pages for item in page])
     for column in TIMES.intersection(rows.columns):

@@ -13,7 +13,11 @@ MOMENTARY = frozenset({'interrupted', 'stopping', 'keys_unknown'})
 
 @dataclass(frozen=True)
 class StreamEvent:
-    """What happened: `reading`, `reading.late`, `sensor.online`, `sensor.offline`, `gap` or `end`."""
+    """What happened.
+
+    `event` is `reading`, `reading.late`, `sensor.online`, `sensor.offline`, `sensor.quality`, `gap`
+    or `end`.
+    """
 
     event: str
     data: dict[str, Any]
@@ -36,7 +40,8 @@ class EventReader:
             # only whole blocks count: one that broke off is sent again
             if self._id is not None:
                 self.last_id = self._id
-            if self._data:
+            # a ping only says that the connection lives
+            if self._data and self._event != 'ping':
                 yield self._event or 'message', self._data.removesuffix('\n')
             self._event, self._data = '', ''
             return

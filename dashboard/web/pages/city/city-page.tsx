@@ -1,26 +1,36 @@
-import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { getJson } from '../../data.ts'
 import { config, me } from '../../me.ts'
-import { Legend } from '../../parts/legend.tsx'
+import { useAddress, useKept } from '../../parts/address-state.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Headline, HeadlineAway } from '../../parts/headline.tsx'
+import { Share } from '../../parts/share.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { placeTexts } from '../../parts/texts-of-place.ts'
+import { useTitle } from '../../parts/title.ts'
 import { useAnswer } from '../../parts/use-answer.ts'
-import { When } from '../../parts/when.tsx'
-import { AreaCard } from './area-card.tsx'
+import { usePlace } from '../../parts/use-place.ts'
+import { texts } from '../../texts.ts'
+import { AreaBelow } from './area-below.tsx'
 import './city.css'
-import { type CitySensor, choose, type Order, orders } from './city-sensor.ts'
+import { firstOf, matching, type Order, orders } from './city-sensor.ts'
+import { LineState } from './line-state.tsx'
 import { type LiveCity, openLiveCity } from './live-city.ts'
-import { MapView } from './map-view.tsx'
+import { MapCard } from './map-card.tsx'
+import { Search } from './search.tsx'
 import { SensorList } from './sensor-list.tsx'
+import { shownNow } from './shown.ts'
 import { useFewTimesASecond } from './use-few-times.ts'
 
 type Areas = {
   readonly network: { readonly name: string }
-  readonly areas: readonly { readonly name: string }[]
+  readonly areas: readonly { readonly name: string; readonly slug: string }[]
 }
 
-/** The city now: map, list, and how the last day was. */
+const { city } = placeTexts
+
+/** The city now: the answer first, then map and list, and how the last day was. */
 export function CityPage() {
   const live = useMemo(openLiveCity, [])
   useEffect(() => live.close, [live])
@@ -30,24 +40,37 @@ export function CityPage() {
     (signal) => getJson<Areas>('/data/v1/areas', { signal }),
     [listed instanceof Error],
   ).value
-  const area = useSignal('')
-  if (listed instanceof Error) return <Failed error={listed} retry={live.again} />
-  if (listed && live.sensors.size === 0) return <NoSensors />
+  const [slug, setSlug] = useAddress('area')
+  const area = areas?.areas.find((known) => known.slug === slug)?.name ?? ''
+  const isArea = slug !== '' && (areas === undefined || area !== '')
+  const { place, error } = usePlace(isArea ? { kind: 'area', id: slug } : { kind: 'city', id: '' })
+  useTitle(place && city.title(place.name))
+  if (listed === 'all' && live.sensors.size === 0) return <NoSensors />
   return (
     <div class="city">
-      <h1 class="visually-hidden">The air of {areas?.network.name ?? 'the city'} now</h1>
+      <div class="city-head">
+        {place === undefined ? (
+          <HeadlineAway
+            title={config.value.network ?? texts.common.tabs.city}
+            isFailed={error !== undefined}
+          />
+        ) : (
+          <Headline place={place}>
+            <div class="headline-tools">
+              {area !== '' && (
+                <a href={`/areas/${encodeURIComponent(slug)}`}>{city.seeArea(area)}</a>
+              )}
+              <Share place={place} />
+            </div>
+          </Headline>
+        )}
+      </div>
       <div class="city-map card">
-        <MapView live={live} area={area.value} />
-        <LineState live={live} />
-        <details class="map-key">
-          <summary>Legend</summary>
-          <Legend />
-        </details>
+        <MapCard live={live} area={area} />
+        <LineState line={live.line.value} />
       </div>
-      <Beside live={live} areas={areas} area={area.value} setArea={(name) => (area.value = name)} />
-      <div class="city-area">
-        {areas !== undefined && <AreaCard name={area.value || areas.network.name} />}
-      </div>
+      <Beside live={live} areas={areas} area={area} slug={slug} setSlug={setSlug} />
+      {areas !== undefined && <AreaBelow name={area || areas.network.name} />}
     </div>
   )
 }
@@ -56,59 +79,60 @@ type BesideProps = {
   readonly live: LiveCity
   readonly areas: Areas | undefined
   readonly area: string
-  readonly setArea: (name: string) => void
+  readonly slug: string
+  readonly setSlug: (slug: string, options: { readonly push: boolean }) => void
 }
 
-function Beside({ live, areas, area, setArea }: BesideProps) {
+function Beside({ live, areas, area, slug, setSlug }: BesideProps) {
   const turn = useFewTimesASecond(live)
-  const search = useSignal('')
-  const order = useSignal<Order>('worst')
-  const shown = useSignal(60)
+  const listed = live.listed.value
+  const [search] = useAddress('search')
+  const [orderName, setOrder] = useAddress('order', 'worst')
+  const order = orderOf(orderName)
+  const [shown, setShown] = useKept('rows', 60)
   const isHeld = useRef(false)
-  const filter = `${search.value}|${area}|${order.value}|${live.sensors.size}`
+  const onShow = shownNow.value
+  const filter = `${search}|${area}|${order}`
   const held = useRef<{ filter: string; ids: readonly string[] } | undefined>(undefined)
-  const sensors = useMemo(() => {
-    const wanted = { search: search.value, area, order: order.value }
-    const chosen =
-      isHeld.current && held.current?.filter === filter
-        ? held.current.ids.map((id) => live.sensors.get(id)).filter((s) => s !== undefined)
-        : choose(live.sensors.values(), wanted)
+  const { sensors, count, offline } = useMemo(() => {
+    const all = matching(live.sensors.values(), { search, area })
+    const first = firstOf(all, { order, valueFor: onShow?.valueFor, most: shown })
+    const ids = isHeld.current && held.current?.filter === filter ? held.current.ids : []
+    const stay = ids.map((id) => live.sensors.get(id)).filter((one) => one !== undefined)
+    const known = new Set(stay)
+    const chosen = [...stay, ...first.filter((one) => !known.has(one))].slice(0, shown)
     held.current = { filter, ids: chosen.map(({ id }) => id) }
-    return chosen
-  }, [turn, filter])
+    const offline = all.reduce((sum, { isOnline }) => sum + Number(!isOnline), 0)
+    return { sensors: chosen, count: all.length, offline }
+  }, [turn, filter, onShow, shown])
   return (
     <section class="city-list card" aria-labelledby="sensors">
       <h2 id="sensors">
-        Sensors <Count sensors={sensors} />
+        {city.sensors} <Count count={count} offline={offline} />
       </h2>
       <div class="city-filters">
+        <Search />
         <label>
-          <span class="visually-hidden">Search by id or address</span>
-          <input
-            type="search"
-            placeholder="Search by id or address"
-            value={search.value}
-            onInput={({ currentTarget }) => (search.value = currentTarget.value)}
-          />
-        </label>
-        <label>
-          <span class="visually-hidden">Area</span>
-          <select value={area} onChange={({ currentTarget }) => setArea(currentTarget.value)}>
+          <span class="visually-hidden">{city.area}</span>
+          <select
+            value={slug}
+            onChange={({ currentTarget }) => setSlug(currentTarget.value, { push: true })}
+          >
             <option value="">
-              {areas === undefined ? 'All areas' : `All of ${areas.network.name}`}
+              {areas === undefined ? city.allAreas : city.allOf(areas.network.name)}
             </option>
-            {areas?.areas.map(({ name }) => (
-              <option key={name} value={name}>
+            {areas?.areas.map(({ name, slug }) => (
+              <option key={slug} value={slug}>
                 {name}
               </option>
             ))}
           </select>
         </label>
         <label>
-          <span class="visually-hidden">Order</span>
+          <span class="visually-hidden">{city.order}</span>
           <select
-            value={order.value}
-            onChange={({ currentTarget }) => (order.value = orderOf(currentTarget.value))}
+            value={order}
+            onChange={({ currentTarget }) => setOrder(currentTarget.value, { push: true })}
           >
             {Object.entries(orders).map(([name, words]) => (
               <option key={name} value={name}>
@@ -118,17 +142,19 @@ function Beside({ live, areas, area, setArea }: BesideProps) {
           </select>
         </label>
       </div>
-      {!live.listed.value ? (
-        <Loading what="Listing the sensors…" />
+      {listed instanceof Error ? (
+        <Failed error={listed} retry={live.again} />
+      ) : listed === 'nothing' ? (
+        <Loading what={city.listing} />
       ) : sensors.length === 0 ? (
-        <Empty title="No sensor fits">
-          <p>Search for another part of an id or an address, or choose all areas.</p>
+        <Empty title={city.noneFits}>
+          <p>{city.noneFitsHint}</p>
         </Empty>
       ) : (
         <SensorList
           sensors={sensors}
-          shown={shown.value}
-          showMore={() => (shown.value += 100)}
+          count={count}
+          showMore={() => setShown(shown + 100)}
           hold={(is) => (isHeld.current = is)}
         />
       )}
@@ -139,53 +165,35 @@ function Beside({ live, areas, area, setArea }: BesideProps) {
 const orderOf = (name: string): Order =>
   name === 'best' || name === 'id' || name === 'silent' ? name : 'worst'
 
-function Count({ sensors }: { readonly sensors: readonly CitySensor[] }) {
-  const offline = sensors.filter(({ isOnline }) => !isOnline).length
+function Count({ count, offline }: { readonly count: number; readonly offline: number }) {
+  const words = placeTexts.format.number
   return (
     <span class="hint" role="status">
-      {sensors.length}
-      {offline > 0 && `, ${offline} offline`}
+      {words(count)}
+      {offline > 0 && city.offlineCount(words(offline))}
     </span>
-  )
-}
-
-/** How live the page is, in words. */
-function LineState({ live }: { readonly live: LiveCity }) {
-  const line = live.line.value
-  return (
-    <p class="line-state badge" role="status" data-state={line.state}>
-      {line.state === 'live' && 'Live'}
-      {line.state === 'connecting' && 'Connecting…'}
-      {line.state === 'lost' && (
-        <span>
-          Not live since <When at={line.sinceMs} />; connecting again
-        </span>
-      )}
-    </p>
   )
 }
 
 /** The first steps of a new network. */
 const NoSensors = () => (
-  <Empty title="No sensors yet">
-    <p>
-      The network’s operator registers each with its place; then it may publish, and appears here
-      with its first reading.
-    </p>
-    <pre tabIndex={0} aria-label="Command that registers a sensor">
-      <code>
-        airproof sensors add NGR-LOS-IKJ-001 --area Ikeja --lat 6.6018 --lon 3.3515 --address "1
-        Allen Avenue"
-      </code>
+  <Empty title={city.noSensors} isPage>
+    <p>{city.noSensorsHint}</p>
+    <pre tabIndex={0} aria-label={city.noSensorsCommand}>
+      <code>{firstSensor}</code>
     </pre>
+    <Copy text={firstSensor} />
     <p>
-      Or play a city: <code>airproof simulate --sensors 40</code>
+      {city.orSimulate} <code>npx airproof simulate --sensors 40</code>
     </p>
     {me.value && config.value.api !== '' && (
       <>
-        <h3>Ask the API</h3>
+        <h2>{city.askApi}</h2>
         <Snippets path="/v1/sensors?limit=5" />
       </>
     )}
   </Empty>
 )
+
+const firstSensor =
+  'npx airproof sensors add --id NGR-LOS-IKJ-001 --area Ikeja \\\n  --lat 6.6018 --lon 3.3515 --address "1 Allen Avenue"'

@@ -1,4 +1,5 @@
 /** What the city page knows of a sensor, and how news changes it. */
+import { texts } from '../../texts.ts'
 
 export type CitySensor = {
   readonly id: string
@@ -54,26 +55,23 @@ export function afterNews(sensor: CitySensor, news: News): CitySensor {
   }
 }
 
-export const orders = {
-  worst: 'Worst air first',
-  best: 'Best air first',
-  id: 'By id',
-  silent: 'Longest silent first',
-} as const
+export const { orders } = texts.city
 export type Order = keyof typeof orders
 
+type ValueFor = (sensor: CitySensor) => number | null
+
 /** An offline sensor has no present index, and is listed after those that have one. */
-const indexNow = ({ isOnline, aqi }: CitySensor): number | null => (isOnline ? aqi : null)
+const indexNow: ValueFor = ({ isOnline, aqi }) => (isOnline ? aqi : null)
 
 const byId = (a: CitySensor, b: CitySensor): number => (a.id < b.id ? -1 : 1)
 
-function compare(order: Order, a: CitySensor, b: CitySensor): number {
-  if (order === 'id') return byId(a, b)
-  if (order === 'silent') return (a.lastMs ?? 0) - (b.lastMs ?? 0) || byId(a, b)
-  const [left, right] = [indexNow(a), indexNow(b)]
-  if (left === null || right === null)
-    return Number(left === null) - Number(right === null) || byId(a, b)
-  return (order === 'worst' ? right - left : left - right) || byId(a, b)
+/** Lower is earlier in the list. */
+function rankOf(sensor: CitySensor, order: Order, valueFor: ValueFor): number {
+  if (order === 'id') return 0
+  if (order === 'silent') return sensor.lastMs ?? 0
+  const value = valueFor(sensor)
+  if (value === null) return Number.POSITIVE_INFINITY
+  return order === 'worst' ? -value : value
 }
 
 type Wanted = {
@@ -82,19 +80,48 @@ type Wanted = {
   /** A name; '' for all. */
   readonly area: string
   readonly order: Order
+  /** What worst and best mean; the index of the last reading unless given. */
+  readonly valueFor?: ValueFor | undefined
 }
 
-/** The matching sensors, in order. */
-export function choose(
+/** The matching sensors. */
+export function matching(
   sensors: Iterable<CitySensor>,
-  { search, area, order }: Wanted,
+  { search, area }: Pick<Wanted, 'search' | 'area'>,
 ): CitySensor[] {
-  const words = search.trim().toLowerCase().split(/\s+/)
+  const words = search.trim().toLowerCase().split(/\s+/).filter(Boolean)
   const fits = ({ id, address }: CitySensor): boolean => {
     const text = `${id} ${address}`.toLowerCase()
     return words.every((word) => text.includes(word))
   }
-  return [...sensors]
-    .filter((sensor) => (area === '' || sensor.area === area) && fits(sensor))
-    .toSorted((a, b) => compare(order, a, b))
+  return [...sensors].filter(
+    (sensor) => (area === '' || sensor.area === area) && (words.length === 0 || fits(sensor)),
+  )
+}
+
+type Ordered = Pick<Wanted, 'order' | 'valueFor'> & { readonly most: number }
+
+/** The first `most` of them in order, without putting all of a large city in order. */
+export function firstOf(
+  sensors: readonly CitySensor[],
+  { order, valueFor = indexNow, most }: Ordered,
+): CitySensor[] {
+  type Ranked = { readonly sensor: CitySensor; readonly rank: number }
+  const isBefore = (a: Ranked, b: Ranked): boolean =>
+    a.rank < b.rank || (a.rank === b.rank && byId(a.sensor, b.sensor) < 0)
+  const first: Ranked[] = []
+  for (const sensor of sensors) {
+    const ranked = { sensor, rank: rankOf(sensor, order, valueFor) }
+    const last = first.at(-1)
+    if (first.length >= most && (last === undefined || !isBefore(ranked, last))) continue
+    let [low, high] = [0, first.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (isBefore(ranked, first[middle]!)) high = middle
+      else low = middle + 1
+    }
+    first.splice(low, 0, ranked)
+    if (first.length > most) first.pop()
+  }
+  return first.map(({ sensor }) => sensor)
 }

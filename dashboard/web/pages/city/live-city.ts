@@ -1,9 +1,10 @@
 /**
- * The city as it is now: listed once, then updated by the stream. News is gathered and passed on
- * once per frame, however much arrives.
+ * The city as it is now: listed page by page, then updated by the stream. News is gathered and
+ * passed on once per frame, however much arrives.
  */
 import { type Signal, signal } from '@preact/signals'
-import { getJson } from '../../data.ts'
+import { AskError, getJson } from '../../data.ts'
+import { texts } from '../../texts.ts'
 import {
   afterNews,
   type CitySensor,
@@ -11,19 +12,16 @@ import {
   type ListedSensor,
   type News,
 } from './city-sensor.ts'
+import { type Line, openStream } from './stream.ts'
 
-export type Line =
-  | { readonly state: 'connecting' }
-  | { readonly state: 'live' }
-  /** The stream is away; the numbers are those of `sinceMs`. */
-  | { readonly state: 'lost'; readonly sinceMs: number }
+/** Of a large city a part is on show before all are listed. */
+export type Listed = 'nothing' | 'part' | 'all' | Error
 
 export type LiveCity = {
   readonly close: () => void
   readonly sensors: ReadonlyMap<string, CitySensor>
   readonly line: Signal<Line>
-  /** undefined until the sensors were listed for the first time. */
-  readonly listed: Signal<boolean | Error>
+  readonly listed: Signal<Listed>
   /** Called with those that changed, at most once per frame; with undefined where all may have. */
   readonly watch: (onChange: (changed: readonly CitySensor[] | undefined) => void) => () => void
   /** Lists all again. */
@@ -33,20 +31,22 @@ export type LiveCity = {
 type Page = { readonly sensors: readonly ListedSensor[]; readonly next_cursor: string | null }
 
 /** A city of more sensors is shown in part. */
-const mostPages = 20
+const mostPages = 100
 const listAgainMs = 5 * 60_000
 const retryMs = 5_000
+/** News that are not on show yet. */
+const mostWaiting = 20_000
 
 export function openLiveCity(): LiveCity {
   const sensors = new Map<string, CitySensor>()
-  const line = signal<Line>({ state: 'connecting' })
-  const listed = signal<boolean | Error>(false)
+  const listed = signal<Listed>('nothing')
   const watchers = new Set<(changed: readonly CitySensor[] | undefined) => void>()
   const stop = new AbortController()
   let waiting: News[] = []
   let frame = 0
   let retry: ReturnType<typeof setTimeout> | undefined
 
+  const isShown = (): boolean => listed.value === 'part' || listed.value === 'all'
   const notify = (changed: readonly CitySensor[] | undefined): void => {
     for (const watcher of watchers) watcher(changed)
   }
@@ -57,7 +57,11 @@ export function openLiveCity(): LiveCity {
     const changed = new Map<string, CitySensor>()
     for (const item of news) {
       const was = sensors.get(item.sensor)
-      if (was === undefined) continue
+      if (was === undefined) {
+        // its page may be on the way, and older
+        if (listed.value !== 'all' && waiting.length < mostWaiting / 2) waiting.push(item)
+        continue
+      }
       const now = afterNews(was, item)
       if (now === was) continue
       sensors.set(item.sensor, now)
@@ -67,46 +71,62 @@ export function openLiveCity(): LiveCity {
   }
   const hear = (news: News): void => {
     // before the list is there, and in a hidden window, there are no frames: it must not grow
-    if (waiting.length > 20_000) flush()
+    if (waiting.length >= mostWaiting) flush()
     waiting.push(news)
-    if (listed.value === true && frame === 0) frame = requestAnimationFrame(flush)
+    if (isShown() && frame === 0) frame = requestAnimationFrame(flush)
   }
-  const list = async (): Promise<void> => {
+  const take = (sensor: CitySensor): void => {
+    const was = sensors.get(sensor.id)
+    const isOlder = was?.lastMs != null && (sensor.lastMs ?? 0) < was.lastMs
+    sensors.set(sensor.id, isOlder ? { ...sensor, lastMs: was.lastMs, aqi: was.aqi } : sensor)
+  }
+  /** @returns undefined, or for how long the server wants to be left alone, ms */
+  const list = async (): Promise<number | undefined> => {
     try {
-      const all = await listAll(stop.signal)
       const gone = new Set(sensors.keys())
-      for (const sensor of all) {
-        const was = sensors.get(sensor.id)
-        const isOlder = was?.lastMs != null && (sensor.lastMs ?? 0) < was.lastMs
-        sensors.set(sensor.id, isOlder ? { ...sensor, lastMs: was.lastMs, aqi: was.aqi } : sensor)
-        gone.delete(sensor.id)
+      let told = 0
+      for await (const page of pages(stop.signal)) {
+        for (const sensor of page) {
+          take(sensor)
+          gone.delete(sensor.id)
+        }
+        // twice as many as before: in all, not more than twice the work of telling once
+        if (listed.value === 'all' || sensors.size < told * 2) continue
+        told = sensors.size
+        listed.value = 'part'
+        flush()
+        notify(undefined)
       }
       for (const id of gone) sensors.delete(id)
-      listed.value = true
+      listed.value = 'all'
       flush()
       notify(undefined)
+      return undefined
     } catch (error) {
-      if (stop.signal.aborted) return
-      if (listed.value === true) return
-      listed.value = error instanceof Error ? error : new Error('The sensors cannot be listed.')
+      const waitMs = Math.max(retryMs, error instanceof AskError ? error.retryAfterMs : 0)
+      // what was listed stays on show
+      if (stop.signal.aborted || listed.value === 'all') return waitMs
+      if (!isShown())
+        listed.value = error instanceof Error ? error : new Error(texts.common.states.notListed)
       clearTimeout(retry)
-      retry = setTimeout(() => void list(), retryMs)
+      retry = setTimeout(() => void list(), waitMs)
+      return waitMs
     }
   }
-  const closeStream = openStream({ hear, line })
+  const stream = openStream({ hear, poll: list })
   const timer = setInterval(() => void list(), listAgainMs)
   void list()
 
   return {
     sensors,
-    line,
+    line: stream.line,
     listed,
     watch: (onChange) => {
       watchers.add(onChange)
       return () => watchers.delete(onChange)
     },
     again: () => {
-      listed.value = false
+      if (!isShown()) listed.value = 'nothing'
       clearTimeout(retry)
       void list()
     },
@@ -115,56 +135,17 @@ export function openLiveCity(): LiveCity {
       clearInterval(timer)
       clearTimeout(retry)
       cancelAnimationFrame(frame)
-      closeStream()
+      stream.close()
     },
   }
 }
 
-async function listAll(signal: AbortSignal): Promise<readonly CitySensor[]> {
-  const all: CitySensor[] = []
+async function* pages(signal: AbortSignal): AsyncGenerator<readonly CitySensor[]> {
   let cursor: string | null = ''
   for (let page = 0; page < mostPages && cursor !== null; page++) {
     const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
     const answer: Page = await getJson<Page>(`/data/v1/sensors?limit=1000${from}`, { signal })
-    for (const sensor of answer.sensors) all.push(fromListed(sensor))
+    yield answer.sensors.map(fromListed)
     cursor = answer.next_cursor
-  }
-  return all
-}
-
-type StreamOptions = { readonly hear: (news: News) => void; readonly line: Signal<Line> }
-
-/** The browser reconnects by itself with its last event id; after a final refusal we try again. */
-function openStream({ hear, line }: StreamOptions): () => void {
-  let source: EventSource | undefined
-  let retry: ReturnType<typeof setTimeout> | undefined
-  const lost = (): void => {
-    if (line.value.state !== 'lost') line.value = { state: 'lost', sinceMs: Date.now() }
-  }
-  const connect = (): void => {
-    source = new EventSource('/data/v1/stream')
-    source.addEventListener('open', () => {
-      line.value = { state: 'live' }
-    })
-    source.addEventListener('error', () => {
-      lost()
-      if (source?.readyState !== EventSource.CLOSED) return
-      clearTimeout(retry)
-      retry = setTimeout(connect, retryMs)
-    })
-    source.addEventListener('reading', ({ data }) => {
-      const { sensor_id: sensor, timestamp, aqi } = JSON.parse(data)
-      hear({ kind: 'reading', sensor, timeMs: Date.parse(timestamp), aqi })
-    })
-    for (const kind of ['online', 'offline'] as const) {
-      source.addEventListener(`sensor.${kind}`, ({ data }) => {
-        hear({ kind, sensor: JSON.parse(data).sensor_id })
-      })
-    }
-  }
-  connect()
-  return () => {
-    clearTimeout(retry)
-    source?.close()
   }
 }

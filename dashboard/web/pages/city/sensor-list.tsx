@@ -1,19 +1,28 @@
 import { Aqi } from '../../parts/aqi.tsx'
 import { memo } from '../../parts/memo.ts'
+import { binOf } from '../../parts/scales.ts'
 import { When } from '../../parts/when.tsx'
+import { texts as all, format } from '../../texts.ts'
 import type { CitySensor } from './city-sensor.ts'
+import { pointed } from './pointed.ts'
+import { Swatch } from './preview.tsx'
+import { type Shown, shownNow } from './shown.ts'
+
+const { city } = all
+const texts = city.list
 
 type ListProps = {
+  /** The first of them. */
   readonly sensors: readonly CitySensor[]
-  /** How many of them are shown. */
-  readonly shown: number
+  /** Of all. */
+  readonly count: number
   readonly showMore: () => void
   /** While the reader uses it, its order stays. */
   readonly hold: (isHeld: boolean) => void
 }
 
 /** Everything the map shows, as text; it needs neither eyes nor a mouse. */
-export function SensorList({ sensors, shown, showMore, hold }: ListProps) {
+export function SensorList({ sensors, count, showMore, hold }: ListProps) {
   return (
     <div
       class="sensor-list"
@@ -22,14 +31,19 @@ export function SensorList({ sensors, shown, showMore, hold }: ListProps) {
       onFocusIn={() => hold(true)}
       onFocusOut={() => hold(false)}
     >
-      <ul aria-label="Sensors">
-        {sensors.slice(0, shown).map((sensor) => (
-          <Row key={sensor.id} sensor={sensor} minute={Math.floor(Date.now() / 60_000)} />
+      <ul aria-label={texts.label}>
+        {sensors.map((sensor) => (
+          <Row
+            key={sensor.id}
+            sensor={sensor}
+            shown={shownNow.value}
+            isPointed={pointed.value === sensor.id}
+          />
         ))}
       </ul>
-      {sensors.length > shown && (
+      {count > sensors.length && (
         <button type="button" class="quiet" onClick={showMore}>
-          Show {Math.min(100, sensors.length - shown)} more of {sensors.length}
+          {texts.more(format.number(Math.min(100, count - sensors.length)), format.number(count))}
         </button>
       )}
     </div>
@@ -38,24 +52,49 @@ export function SensorList({ sensors, shown, showMore, hold }: ListProps) {
 
 type RowProps = {
   readonly sensor: CitySensor
-  /** Rows with a time ago are rendered again as minutes pass. */
-  readonly minute: number
+  readonly shown: Shown | undefined
+  /** On the map. */
+  readonly isPointed: boolean
 }
 
-const Row = memo(({ sensor }: RowProps) => {
-  const { id, address, isOnline, lastMs, aqi } = sensor
+const Row = memo(({ sensor, shown, isPointed }: RowProps) => {
+  const { id, address, isOnline, lastMs } = sensor
   return (
-    <li>
+    <li
+      class={isPointed ? 'is-pointed' : ''}
+      onPointerEnter={() => (pointed.value = id)}
+      onPointerLeave={() => (pointed.value = undefined)}
+      onFocusIn={() => (pointed.value = id)}
+      onFocusOut={() => (pointed.value = undefined)}
+    >
       <a href={`/sensors/${id}`}>
-        {isOnline ? <Aqi aqi={aqi} /> : <span class="badge">offline</span>}
+        {isOnline ? (
+          <Value sensor={sensor} shown={shown} />
+        ) : (
+          <span class="badge">{texts.offline}</span>
+        )}
         <span class="what">
-          <span class="id">{id}</span>
-          <span class="hint">{address}</span>
+          <span class="place">{address || id}</span>
+          {address !== '' && <span class="hint mono">{id}</span>}
         </span>
         <span class="hint when">
-          {lastMs === null ? 'never heard' : <When at={lastMs} as="ago" />}
+          {lastMs === null ? city.neverRead : <When at={lastMs} as="ago" />}
         </span>
       </a>
     </li>
   )
 })
+
+/** The same as its mark on the map. */
+function Value({ sensor, shown }: Pick<RowProps, 'sensor' | 'shown'>) {
+  if (shown === undefined) return <Aqi aqi={sensor.aqi} />
+  const value = shown.valueFor(sensor)
+  if (shown.quantity === 'aqi' && shown.index === 'us') return <Aqi aqi={value} />
+  if (value === null) return <span class="muted">–</span>
+  return (
+    <span class="aqi">
+      <Swatch color={shown.scale.bins[binOf(shown.scale, value)]?.color} />
+      <b>{format.number(value, shown.scale.digits)}</b>
+    </span>
+  )
+}

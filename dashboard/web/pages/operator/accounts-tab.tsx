@@ -1,19 +1,24 @@
 import { useState } from 'preact/hooks'
+import { accountTexts } from '../../account-texts.ts'
 import { getJson, sendJson } from '../../data.ts'
+import { Confirm } from '../../forms/confirm.tsx'
+import { Choice, Field } from '../../forms/field.tsx'
+import { Badge } from '../../parts/badge.tsx'
+import { Filled } from '../../parts/filled.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
-import { Badge } from '../settings/badge.tsx'
-import { Confirm } from '../settings/confirm.tsx'
-import { Choice, Field } from '../settings/field.tsx'
 import type { AccountRow } from './operator-data.ts'
+
+const { accounts: words } = accountTexts.operator
+const { tiers: tierWords, roles } = accountTexts.settings.account
 
 type Accounts = { readonly total: number; readonly accounts: readonly AccountRow[] }
 const tiers = [
-  ['', 'any tier'],
-  ['free', 'free'],
-  ['premium', 'premium'],
+  ['', words.anyTier],
+  ['free', tierWords.free],
+  ['premium', tierWords.premium],
 ] as const
 
 /** Accounts and their tiers. */
@@ -32,41 +37,44 @@ export function AccountsTab() {
     <>
       <div class="filters">
         <Field
-          label="Search"
+          label={words.search}
           value={search}
           onValue={setSearch}
-          input={{ type: 'search', placeholder: 'e-mail, name, id' }}
+          input={{ type: 'search', placeholder: words.searchHint }}
         />
-        <Choice label="Tier" value={tier} choices={tiers} onValue={setTier} />
+        <Choice label={words.tier} value={tier} choices={tiers} onValue={setTier} />
       </div>
       {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
       {page === undefined && answer.error === undefined && <Loading />}
       {page !== undefined && (
-        <section class="card stack" aria-label="Accounts">
+        <section class="card stack" aria-label={words.title}>
           <p class="muted" role="status">
-            {page.total.toLocaleString()} {page.total === 1 ? 'account' : 'accounts'}
-            {page.total > page.accounts.length && `; the newest ${page.accounts.length} are shown`}.
+            {page.total > page.accounts.length
+              ? words.newest(page.total, page.accounts.length)
+              : words.total(page.total)}
           </p>
           {page.accounts.length > 0 && (
             <Table
-              caption="Accounts, newest first"
+              caption={words.caption}
               columns={[
-                { name: 'E-mail', cell: (row: AccountRow) => row.email },
-                { name: 'Name', cell: (row) => row.name },
-                { name: 'Organisation', cell: (row) => row.organization ?? '–' },
+                { name: words.email, cell: (row: AccountRow) => row.email },
+                { name: words.name, cell: (row) => row.name },
+                { name: words.organization, cell: (row) => row.organization ?? '–' },
                 {
-                  name: 'Tier',
+                  name: words.tier,
                   cell: (row) => (
-                    <Badge of={{ label: row.tier, kind: row.tier === 'premium' ? 'ok' : '' }} />
+                    <Badge
+                      of={{ label: tierWords[row.tier], kind: row.tier === 'premium' ? 'ok' : '' }}
+                    />
                   ),
                 },
-                { name: 'Role', cell: (row) => row.role },
-                { name: 'Made', cell: (row) => <When at={row.created_at} /> },
+                { name: words.role, cell: (row) => roles[row.role] },
+                { name: words.created, cell: (row) => <When at={row.created_at} /> },
                 {
-                  name: 'Change',
+                  name: words.change,
                   cell: (row) => (
                     <button type="button" onClick={() => setChanging(row)}>
-                      Make {row.tier === 'premium' ? 'free' : 'premium'}
+                      {words.makes[row.tier === 'premium' ? 'free' : 'premium']}
                       <span class="visually-hidden">: {row.email}</span>
                     </button>
                   ),
@@ -79,8 +87,8 @@ export function AccountsTab() {
         </section>
       )}
       <Confirm
-        title={`Make this account ${next}?`}
-        label={`Make it ${next}`}
+        title={words.makeTitles[next]}
+        label={words.makeIts[next]}
         isOpen={changing !== undefined}
         close={() => setChanging(undefined)}
         act={async () => {
@@ -90,11 +98,11 @@ export function AccountsTab() {
         }}
       >
         <p>
-          <b>{changing?.name}</b> ({changing?.email}) is {changing?.tier} now.{' '}
-          {next === 'free'
-            ? 'Its webhooks are suspended, and it has a free account’s requests a day.'
-            : 'It gets webhooks and more requests a day.'}{' '}
-          It takes hold within a second.
+          <Filled
+            text={words.isNow[changing?.tier ?? 'free']}
+            parts={{ name: () => <b>{changing?.name}</b>, email: () => changing?.email }}
+          />{' '}
+          {words.consequences[next]} {words.soon}
         </p>
       </Confirm>
     </>

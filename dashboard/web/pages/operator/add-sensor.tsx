@@ -1,24 +1,32 @@
 import { useState } from 'preact/hooks'
+import { accountTexts } from '../../account-texts.ts'
 import { sendJson } from '../../data.ts'
+import { Field } from '../../forms/field.tsx'
+import { Secret } from '../../forms/secret.tsx'
+import { useAction } from '../../forms/use-action.ts'
+import { useFirstWrong } from '../../forms/use-first-wrong.ts'
+import { wrongFieldsOf } from '../../forms/wrong-fields.ts'
 import { Failed } from '../../parts/states.tsx'
-import { Field } from '../settings/field.tsx'
-import { useAction } from '../settings/use-action.ts'
-import { useFirstWrong } from '../settings/use-first-wrong.ts'
-import { wrongFieldsOf } from '../settings/wrong-fields.ts'
+
+const { sensors: words, manage } = accountTexts.operator
 
 const fields = [
-  ['id', 'Id', 'NGR-LOS-IKJ-017'],
-  ['area', 'Area', 'Ikeja'],
-  ['address', 'Address', '12 Allen Avenue, Ikeja'],
-  ['lat', 'Latitude', '6.6018'],
-  ['lon', 'Longitude', '3.3515'],
-  ['cadence_seconds', 'Seconds between readings', '300'],
+  ['id', 'NGR-LOS-IKJ-017'],
+  ['area', 'Ikeja'],
+  ['address', '12 Allen Avenue, Ikeja'],
+  ['lat', '6.6018'],
+  ['lon', '3.3515'],
+  ['cadence_seconds', '300'],
 ] as const
 type Name = (typeof fields)[number][0]
 const numbers: readonly Name[] = ['lat', 'lon', 'cadence_seconds']
 
-/** A new entry of the registry, with a site from now on. */
-export function AddSensor({ onAdded }: { readonly onAdded: () => void }) {
+type AddProps = { readonly onAdded: () => void; readonly close: () => void }
+
+/** A new entry of the registry, with a site from now on, and its key. */
+export function AddSensor({ onAdded, close }: AddProps) {
+  const [withKey, setWithKey] = useState(true)
+  const [key, setKey] = useState<string>()
   const [values, setValues] = useState<Readonly<Partial<Record<Name, string>>>>({
     cadence_seconds: '300',
   })
@@ -33,9 +41,26 @@ export function AddSensor({ onAdded }: { readonly onAdded: () => void }) {
   const add = (): Promise<boolean> =>
     action.run(async () => {
       const body = Object.fromEntries(fields.map(([name]) => [name, sent(name)]))
-      await sendJson('POST', '/operator/api/sensors', body)
+      const added = await sendJson<{ key: string | null }>('POST', '/operator/api/sensors', {
+        ...body,
+        key: withKey,
+      })
       onAdded()
+      if (added.key === null) close()
+      else setKey(added.key)
     })
+  if (key !== undefined)
+    return (
+      <div class="stack">
+        <p>{words.added}</p>
+        <Secret text={key} what="key" />
+        <div class="actions">
+          <button type="button" class="primary" onClick={close}>
+            {accountTexts.settings.forms.stored}
+          </button>
+        </div>
+      </div>
+    )
   return (
     <form
       ref={form}
@@ -46,11 +71,11 @@ export function AddSensor({ onAdded }: { readonly onAdded: () => void }) {
         void add()
       }}
     >
-      {fields.map(([name, label, example]) => (
+      {fields.map(([name, example]) => (
         <Field
           key={name}
-          label={label}
-          hint={`such as ${example}`}
+          label={manage.fields[name]}
+          hint={words.example(example)}
           error={wrong.get(name)}
           value={values[name] ?? ''}
           onValue={(value) => setValues({ ...values, [name]: value })}
@@ -62,12 +87,17 @@ export function AddSensor({ onAdded }: { readonly onAdded: () => void }) {
         />
       ))}
       {action.error !== undefined && wrong.size === 0 && <Failed error={action.error} />}
-      <p class="hint">
-        A sensor’s own key is made on the command line: <code>airproof sensors key</code>.
-      </p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={withKey}
+          onChange={({ currentTarget }) => setWithKey(currentTarget.checked)}
+        />
+        <span>{words.addKey}</span>
+      </label>
       <div class="actions">
         <button type="submit" class="primary" disabled={action.isBusy}>
-          Add it
+          {words.addIt}
         </button>
       </div>
     </form>

@@ -1,18 +1,23 @@
-import { chainInWords } from '../../../../core/proof/demonstration-chain.ts'
+import { isDemonstrationChain } from '../../../../core/proof/demonstration-chain.ts'
 import type { BatchStatus, LastBatches } from '../../../../operate/last-batches.ts'
+import { accountTexts } from '../../account-texts.ts'
 import { getJson } from '../../data.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Filled } from '../../parts/filled.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
-import { Badge } from '../settings/badge.tsx'
+import { format, texts } from '../../texts.ts'
+
+const { anchors: words } = accountTexts.operator
 
 const states = {
-  closing: { label: 'being sealed', kind: 'warn' },
-  sealed: { label: 'sealed', kind: 'warn' },
-  sent: { label: 'sent', kind: 'warn' },
-  mined: { label: 'mined', kind: 'warn' },
-  final: { label: 'final', kind: 'ok' },
+  closing: { label: words.states.closing, kind: 'warn' },
+  sealed: { label: words.states.sealed, kind: 'warn' },
+  sent: { label: words.states.sent, kind: 'warn' },
+  mined: { label: words.states.mined, kind: 'warn' },
+  final: { label: words.states.final, kind: 'ok' },
 } as const
 
 /** The newest batches and the state of each on the chain. */
@@ -30,60 +35,77 @@ export function AnchorsTab() {
   )
 }
 
+const orDash = (count: number | null): string => (count === null ? '–' : format.number(count))
+
 type ShownProps = { readonly anchors: LastBatches; readonly again: () => void }
 
 const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps) => (
   <>
     <dl class="facts card">
-      <dt>Contract</dt>
-      <dd class="mono">{deployment?.contract ?? 'none yet: `airproof anchor deploy`'}</dd>
+      <dt>{words.contract}</dt>
+      <dd class="mono">{deployment?.contract ?? words.noContract}</dd>
       {deployment !== null && (
         <>
-          <dt>Chain</dt>
-          <dd>{chainInWords(deployment.chainId)}</dd>
+          <dt>{words.chain}</dt>
+          <dd>
+            {texts.proof.chain(
+              String(deployment.chainId),
+              isDemonstrationChain(deployment.chainId),
+            )}
+          </dd>
         </>
       )}
-      <dt>Looked at last</dt>
+      <dt>{words.checked}</dt>
       <dd>
         {checked === null ? (
-          'never'
+          words.never
         ) : (
-          <>
-            <When at={checked.at} as="ago" />, at block {checked.block.toLocaleString()}:{' '}
-            {checked.index === 0 ? 'no batch is final yet' : `final up to batch ${checked.index}`}
-          </>
+          <Filled
+            text={
+              checked.index === 0
+                ? words.checkedNone(checked.block)
+                : words.checkedTo(checked.block, checked.index)
+            }
+            parts={{ when: () => <When at={checked.at} as="ago" /> }}
+          />
         )}
       </dd>
     </dl>
     {batches.length === 0 ? (
-      <Empty title="No batch yet">
-        <p>
-          The first is sealed some minutes after the first reading, where an anchor process runs.
-        </p>
+      <Empty title={words.noneTitle}>
+        <p>{words.none}</p>
       </Empty>
     ) : (
-      <section class="card stack" aria-label="Batches">
+      <section class="card stack" aria-label={words.title}>
         <div class="row between">
-          <h2>The newest batches</h2>
+          <h2>{words.title}</h2>
           <button type="button" class="quiet" onClick={again}>
-            Look again
+            {accountTexts.settings.usage.refresh}
           </button>
         </div>
         <Table
-          caption="The newest batches"
+          caption={words.title}
           columns={[
-            { name: 'Batch', isNumber: true, cell: (row: BatchStatus) => row.index },
-            { name: 'State', cell: (row) => <Badge of={states[row.state]} /> },
             {
-              name: 'Readings',
+              name: words.batch,
               isNumber: true,
-              cell: (row) => row.count?.toLocaleString() ?? '–',
+              cell: (row: BatchStatus) => format.number(row.index),
             },
-            { name: 'Sealed', cell: (row) => <When at={row.sealed_at} /> },
-            { name: 'Log', isNumber: true, cell: (row) => `${row.first}–${row.last}` },
-            { name: 'Block', isNumber: true, cell: (row) => row.block?.toLocaleString() ?? '–' },
+            { name: words.state, cell: (row) => <Badge of={states[row.state]} /> },
             {
-              name: 'Transaction',
+              name: words.readings,
+              isNumber: true,
+              cell: (row) => orDash(row.count),
+            },
+            { name: words.sealed, cell: (row) => <When at={row.sealed_at} /> },
+            {
+              name: words.log,
+              isNumber: true,
+              cell: (row) => `${format.number(row.first)}–${format.number(row.last)}`,
+            },
+            { name: words.block, isNumber: true, cell: (row) => orDash(row.block) },
+            {
+              name: words.transaction,
               cell: (row) => (
                 <span class="mono" title={row.tx ?? ''}>
                   {row.tx === null ? '–' : `${row.tx.slice(0, 10)}…${row.tx.slice(-6)}`}

@@ -17,6 +17,22 @@ export type Sensor = {
   readonly aqi: number | null
 }
 
+export type SensorDetails = Sensor & {
+  readonly sites: readonly {
+    readonly from: string
+    readonly area: string
+    readonly address: string
+    readonly lat: number
+    readonly lon: number
+  }[]
+  readonly receipts?: boolean
+  readonly make?: string
+  readonly model?: string
+  readonly height_m?: number
+  readonly owner?: string
+  readonly licence?: string
+}
+
 export type SensorPage = {
   readonly total: number
   readonly next: string | null

@@ -1,21 +1,26 @@
 import { useState } from 'preact/hooks'
 import type { Rejected, ReplayCounts } from '../../../../operate/rejected-messages.ts'
+import { accountTexts } from '../../account-texts.ts'
 import { getJson, sendJson } from '../../data.ts'
+import { Choice, Field } from '../../forms/field.tsx'
+import { useAction } from '../../forms/use-action.ts'
+import { Copy } from '../../parts/copy.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
-import { Choice, Field } from '../settings/field.tsx'
-import { useAction } from '../settings/use-action.ts'
+import { format } from '../../texts.ts'
 import type { RejectedBody, RejectedPage } from './operator-data.ts'
 import { againWords, reasons, reasonWords } from './rejected-words.ts'
 
+const { refused: words } = accountTexts.operator
 const atOnce = 100
 
 /** What was refused, by reason; each with its bytes, and sent again once the cause is fixed. */
 export function RejectedTab() {
   const [reason, setReason] = useState('')
+  const [isSending, setSending] = useState(false)
   const [sensor, setSensor] = useState('')
   const [shown, setShown] = useState<Rejected>()
   const [outcome, setOutcome] = useState('')
@@ -33,58 +38,75 @@ export function RejectedTab() {
       answer.again()
     })
   const page = answer.value
+  const isPartial = reason === 'partial'
   const counts = page?.counts ?? {}
   const choices = [
-    ['', 'any reason'],
-    ...reasons.map((name) => [name, `${name} (${(counts[name] ?? 0).toLocaleString()})`] as const),
+    ['', words.any],
+    ...reasons
+      .filter((name) => name !== 'partial')
+      .map((name) => [name, `${name} (${format.number(counts[name] ?? 0)})`] as const),
   ] as const
   return (
     <>
       <div class="filters">
-        <Choice label="Reason" value={reason} choices={choices} onValue={setReason} />
+        <Choice
+          label={words.show}
+          value={isPartial ? 'partial' : 'refused'}
+          choices={[
+            ['refused', words.refused],
+            ['partial', `${words.partial} (${format.number(counts['partial'] ?? 0)})`],
+          ]}
+          onValue={(kind) => setReason(kind === 'partial' ? 'partial' : '')}
+        />
+        {!isPartial && (
+          <Choice label={words.reason} value={reason} choices={choices} onValue={setReason} />
+        )}
         <Field
-          label="Sensor"
+          label={words.sensor}
           value={sensor}
           onValue={setSensor}
-          input={{ type: 'search', placeholder: 'its whole id' }}
+          input={{ type: 'search', placeholder: words.sensorHint }}
         />
         <button type="button" onClick={answer.again}>
-          Look again
+          {words.refresh}
         </button>
       </div>
-      {reason !== '' && <p class="muted">{reasonWords(reason)}</p>}
+      {reason !== '' && (
+        <>
+          <p class="muted">{isPartial ? words.partialWords : reasonWords(reason)}</p>
+          <Advice reason={reason} />
+        </>
+      )}
       <div role="status">{outcome !== '' && <p class="notice ok">{outcome}</p>}</div>
       {action.error !== undefined && <Failed error={action.error} />}
       {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
       {page === undefined && answer.error === undefined && <Loading />}
-      {page !== undefined && page.rejected.length === 0 && (
-        <p class="card muted">Nothing of this kind is kept.</p>
-      )}
+      {page !== undefined && page.rejected.length === 0 && <p class="card muted">{words.none}</p>}
       {page !== undefined && page.rejected.length > 0 && (
-        <section class="card stack" aria-label="Rejected messages">
+        <section class="card stack" aria-label={words.title}>
           <div class="row between">
-            <p class="muted">The newest {page.rejected.length}.</p>
-            <button
-              type="button"
-              disabled={action.isBusy}
-              onClick={() => void replay(page.rejected.map(({ id }) => id))}
-            >
-              Send these {page.rejected.length} again
+            <p class="muted">{words.newest(page.rejected.length)}</p>
+            <button type="button" disabled={action.isBusy} onClick={() => setSending(true)}>
+              {words.again(page.rejected.length)}
             </button>
           </div>
           <Table
-            caption="Rejected messages, newest first"
+            caption={words.caption}
             columns={[
-              { name: 'Arrived', cell: (row: Rejected) => <When at={row.arrived} /> },
-              { name: 'Reason', cell: (row) => row.reason },
-              { name: 'Sensor', cell: (row) => <span class="mono">{row.sensor}</span> },
-              { name: 'Why', cell: (row) => row.why || '–' },
-              { name: 'Bytes', isNumber: true, cell: (row) => row.length.toLocaleString() },
+              { name: words.arrived, cell: (row: Rejected) => <When at={row.arrived} /> },
+              { name: words.reason, cell: (row) => row.reason },
+              { name: words.sensor, cell: (row) => <span class="mono">{row.sensor}</span> },
+              { name: words.why, cell: (row) => row.why || '–' },
+              { name: words.bytes, isNumber: true, cell: (row) => format.number(row.length) },
               {
-                name: 'Content',
+                name: words.content,
                 cell: (row) => (
-                  <button type="button" aria-label={`Show ${row.id}`} onClick={() => setShown(row)}>
-                    Show
+                  <button
+                    type="button"
+                    aria-label={words.showOf(row.id)}
+                    onClick={() => setShown(row)}
+                  >
+                    {words.show}
                   </button>
                 ),
               },
@@ -95,6 +117,28 @@ export function RejectedTab() {
         </section>
       )}
       <Dialog
+        title={words.again(page?.rejected.length ?? 0)}
+        isOpen={isSending}
+        close={() => setSending(false)}
+      >
+        <div class="stack">
+          <p>{words.sure(page?.rejected.length ?? 0)}</p>
+          <div class="actions">
+            <button
+              type="button"
+              class="primary"
+              disabled={action.isBusy}
+              onClick={() => {
+                setSending(false)
+                void replay((page?.rejected ?? []).map(({ id }) => id))
+              }}
+            >
+              {words.yes}
+            </button>
+          </div>
+        </div>
+      </Dialog>
+      <Dialog
         title={shown?.reason ?? ''}
         isOpen={shown !== undefined}
         close={() => setShown(undefined)}
@@ -104,6 +148,21 @@ export function RejectedTab() {
         )}
       </Dialog>
     </>
+  )
+}
+
+/** In words to send to the sensor’s owner. */
+function Advice({ reason }: { readonly reason: string }) {
+  const known: Readonly<Record<string, string>> = words.advice
+  const text = known[reason]
+  if (text === undefined) return <p class="muted">{words.unknown}</p>
+  return (
+    <section class="notice row between" aria-label={words.tell}>
+      <p>
+        <b>{words.tell}:</b> {text}
+      </p>
+      <Copy text={text} />
+    </section>
   )
 }
 
@@ -126,18 +185,19 @@ function Content({ of: row, isBusy, replay }: ContentProps) {
   return (
     <div class="stack">
       <p>{reasonWords(row.reason)}</p>
+      <Advice reason={row.reason} />
       <dl class="facts">
-        <dt>Id</dt>
+        <dt>{words.id}</dt>
         <dd class="mono">{row.id}</dd>
-        <dt>Sensor</dt>
+        <dt>{words.sensor}</dt>
         <dd class="mono">{row.sensor}</dd>
-        <dt>Arrived</dt>
+        <dt>{words.arrived}</dt>
         <dd>
           <When at={row.arrived} />
         </dd>
         {row.why !== '' && (
           <>
-            <dt>Why</dt>
+            <dt>{words.why}</dt>
             <dd>{row.why}</dd>
           </>
         )}
@@ -149,13 +209,16 @@ function Content({ of: row, isBusy, replay }: ContentProps) {
       {content !== undefined && (
         <>
           <p class="muted">
-            {row.length.toLocaleString()} bytes
-            {content.truncated &&
-              `, of which the first ${content.kept_bytes.toLocaleString()} are kept`}
-            {content.body_encoding === 'base64' && ', no text: shown in base 64'}
+            {[
+              words.length(row.length),
+              content.truncated ? words.cut(content.kept_bytes) : '',
+              content.body_encoding === 'base64' ? words.base64 : '',
+            ]
+              .filter((part) => part !== '')
+              .join(', ')}
           </p>
-          <pre class="raw" tabIndex={0} aria-label="Content">
-            {content.body === '' ? '(empty)' : content.body}
+          <pre class="raw" tabIndex={0} aria-label={words.content}>
+            {content.body === '' ? words.empty : content.body}
           </pre>
           <div class="actions">
             <button
@@ -164,7 +227,7 @@ function Content({ of: row, isBusy, replay }: ContentProps) {
               disabled={isBusy || content.truncated}
               onClick={replay}
             >
-              Send it again
+              {words.againOne}
             </button>
           </div>
         </>

@@ -1,24 +1,31 @@
 import { useState } from 'preact/hooks'
-import { getJson, sendJson } from '../../data.ts'
+import { accountTexts } from '../../account-texts.ts'
+import { getJson } from '../../data.ts'
+import { Choice, Field } from '../../forms/field.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
+import { Badge } from '../../parts/badge.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
+import { duration } from '../../parts/times.ts'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
-import { Badge } from '../settings/badge.tsx'
-import { Confirm } from '../settings/confirm.tsx'
-import { Choice, Field } from '../settings/field.tsx'
 import { AddSensor } from './add-sensor.tsx'
+import { FirstRun } from './first-run.tsx'
+import { ImportSensors } from './import-sensors.tsx'
+import { ManageSensor } from './manage-sensor.tsx'
 import type { Sensor, SensorPage } from './operator-data.ts'
+
+const { sensors: words, manage } = accountTexts.operator
+const { fields } = manage
 
 type State = Sensor['state'] | ''
 const states: readonly (readonly [State, string])[] = [
-  ['', 'any state'],
-  ['online', 'online'],
-  ['offline', 'offline'],
-  ['held', 'silent in a storm'],
-  ['unheard', 'never heard'],
+  ['', words.states.any],
+  ['online', words.states.online],
+  ['offline', words.states.offline],
+  ['held', words.states.held],
+  ['unheard', words.states.unheard],
 ]
 const kinds = { online: 'ok', offline: 'error', held: 'warn', unheard: '' } as const
 
@@ -28,7 +35,8 @@ export function SensorsTab() {
   /** The last ids of the previous pages. */
   const [ends, setEnds] = useState<readonly string[]>([])
   const [isAdding, setAdding] = useState(false)
-  const [removing, setRemoving] = useState<Sensor>()
+  const [isImporting, setImporting] = useState(false)
+  const [managed, setManaged] = useState<string>()
   const query = new URLSearchParams({ search, state, after: ends.at(-1) ?? '' })
   const answer = useAnswer(
     (signal) => getJson<SensorPage>(`/operator/api/sensors?${query}`, { signal }),
@@ -40,16 +48,16 @@ export function SensorsTab() {
       <div class="row between">
         <div class="filters">
           <Field
-            label="Search"
+            label={words.search}
             value={search}
             onValue={(text) => {
               setSearch(text)
               setEnds([])
             }}
-            input={{ type: 'search', placeholder: 'id, area, address' }}
+            input={{ type: 'search', placeholder: words.searchHint }}
           />
           <Choice
-            label="State"
+            label={words.state}
             value={state}
             choices={states}
             onValue={(wanted) => {
@@ -58,24 +66,31 @@ export function SensorsTab() {
             }}
           />
         </div>
-        <button type="button" class="primary" onClick={() => setAdding(true)}>
-          Add a sensor
-        </button>
+        <div class="actions">
+          <button type="button" onClick={() => setImporting(true)}>
+            {words.importList}
+          </button>
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            {words.add}
+          </button>
+        </div>
       </div>
       {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
       {page === undefined && answer.error === undefined && <Loading />}
-      {page !== undefined && (
-        <section class="card stack" aria-label="Sensors">
+      {page !== undefined && page.total === 0 && search === '' && state === '' && (
+        <FirstRun add={() => setAdding(true)} importList={() => setImporting(true)} />
+      )}
+      {page !== undefined && !(page.total === 0 && search === '' && state === '') && (
+        <section class="card stack" aria-label={words.title}>
           <p class="muted" role="status">
-            {page.total.toLocaleString()} {page.total === 1 ? 'sensor' : 'sensors'}; what they said
-            last is some seconds old.
+            {words.total(page.total)}
           </p>
           {page.sensors.length > 0 && (
             <Table
-              caption="Sensors by id"
+              caption={words.caption}
               columns={[
                 {
-                  name: 'Id',
+                  name: fields.id,
                   cell: (row: Sensor) => (
                     <a class="mono" href={`/sensors/${encodeURIComponent(row.id)}`}>
                       {row.id}
@@ -83,35 +98,42 @@ export function SensorsTab() {
                   ),
                 },
                 {
-                  name: 'State',
+                  name: words.state,
                   cell: (row) => (
                     <Badge
                       of={{
-                        label: states.find(([name]) => name === row.state)?.[1] ?? row.state,
+                        label: words.states[row.state],
                         kind: kinds[row.state],
                       }}
                     />
                   ),
                 },
-                { name: 'Index', cell: (row) => <Aqi aqi={row.aqi} /> },
+                { name: words.index, cell: (row) => <Aqi aqi={row.aqi} /> },
                 {
-                  name: 'Last reading',
+                  name: words.lastReading,
                   cell: (row) =>
-                    row.last_reading === null ? 'none' : <When at={row.last_reading} as="ago" />,
+                    row.last_reading === null ? (
+                      words.noReading
+                    ) : (
+                      <When at={row.last_reading} as="ago" />
+                    ),
                 },
-                { name: 'Area', cell: (row) => row.area },
-                { name: 'Address', cell: (row) => row.address },
-                { name: 'Every', isNumber: true, cell: (row) => `${row.cadence_seconds} s` },
+                { name: fields.area, cell: (row) => row.area },
+                { name: fields.address, cell: (row) => row.address },
                 {
-                  name: 'Remove',
+                  name: words.every,
+                  isNumber: true,
+                  cell: (row) => duration(row.cadence_seconds),
+                },
+                {
+                  name: words.manage,
                   cell: (row) => (
                     <button
                       type="button"
-                      class="danger"
-                      aria-label={`Remove ${row.id}`}
-                      onClick={() => setRemoving(row)}
+                      aria-label={words.manageOf(row.id)}
+                      onClick={() => setManaged(row.id)}
                     >
-                      Remove
+                      {words.manage}
                     </button>
                   ),
                 },
@@ -123,41 +145,32 @@ export function SensorsTab() {
           <div class="actions">
             {ends.length > 0 && (
               <button type="button" onClick={() => setEnds(ends.slice(0, -1))}>
-                Page before
+                {words.previous}
               </button>
             )}
             {page.next !== null && (
               <button type="button" onClick={() => setEnds([...ends, page.next ?? ''])}>
-                Next page
+                {words.next}
               </button>
             )}
           </div>
         </section>
       )}
-      <Dialog title="Add a sensor" isOpen={isAdding} close={() => setAdding(false)}>
-        <AddSensor
-          onAdded={() => {
-            setAdding(false)
-            answer.again()
-          }}
-        />
+      <Dialog title={words.add} isOpen={isAdding} close={() => setAdding(false)}>
+        <AddSensor onAdded={answer.again} close={() => setAdding(false)} />
       </Dialog>
-      <Confirm
-        title="Remove this sensor?"
-        label="Remove it"
-        isOpen={removing !== undefined}
-        close={() => setRemoving(undefined)}
-        act={async () => {
-          const id = encodeURIComponent(removing?.id ?? '')
-          await sendJson('DELETE', `/operator/api/sensors/${id}`)
-          answer.again()
-        }}
+      <Dialog
+        title={managed ?? ''}
+        isOpen={managed !== undefined}
+        close={() => setManaged(undefined)}
       >
-        <p>
-          What <code>{removing?.id}</code> sends from now on is refused as{' '}
-          <code>unknown_sensor</code>. Its readings stay.
-        </p>
-      </Confirm>
+        {managed !== undefined && (
+          <ManageSensor id={managed} onChange={answer.again} close={() => setManaged(undefined)} />
+        )}
+      </Dialog>
+      <Dialog title={words.importList} isOpen={isImporting} close={() => setImporting(false)}>
+        <ImportSensors onDone={answer.again} />
+      </Dialog>
     </>
   )
 }

@@ -1,13 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { PartitionStatus } from '../../../../operate/status-report.ts'
+import { accountTexts } from '../../account-texts.ts'
 import { getJson } from '../../data.ts'
+import { Filled } from '../../parts/filled.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
+import { format } from '../../texts.ts'
+import { Alerts } from './alerts.tsx'
 import type { Status } from './operator-data.ts'
 
+const { status: words } = accountTexts.operator
 const lookAgainMs = 5_000
 
 /** Rates, and how far each stage is behind the previous one. */
@@ -25,7 +30,7 @@ export function StatusTab() {
     <>
       {answer.error !== undefined && <Failed error={answer.error} retry={again} />}
       {answer.value === undefined && answer.error === undefined && (
-        <Loading what="Measuring rates for a second…" />
+        <Loading what={words.measuring} />
       )}
       {answer.value !== undefined && <Shown status={answer.value} />}
     </>
@@ -47,90 +52,95 @@ const Figure = ({ name, value, isBad = false, children }: FigureProps) => (
   </div>
 )
 
-const many = (value: number): string => value.toLocaleString()
-const orNever = (value: number | null): string => (value === null ? 'never ran' : many(value))
+const many = (value: number): string => format.number(value)
+const orNever = (value: number | null): string => (value === null ? words.neverRan : many(value))
+
+type LastProps = { readonly last: Status['anchor']['last'] }
+
+const NotAnchored = ({ last }: LastProps) =>
+  last === null ? (
+    <>{words.notAnchoredWords}</>
+  ) : (
+    <Filled
+      text={words.notAnchoredSince}
+      parts={{
+        batch: () => many(last.batch),
+        when: () => <When at={last.anchored_at} as="ago" />,
+      }}
+    />
+  )
 
 function Shown({ status }: { readonly status: Status }) {
   const { rates, sensors, webhooks, anchor, lags, partitions, rejected, readings } = status
   const sum = (count: 'unjudged' | 'unstored' | 'accepted'): number =>
     partitions.reduce((total, row) => total + row[count], 0)
-  const idle = partitions.filter(({ worker }) => worker === null).length
   return (
     <>
-      {idle > 0 && (
-        <p class="notice error">
-          {idle} of {partitions.length} partitions have no worker: is the pipeline running?
-        </p>
-      )}
-      {webhooks.silent > 0 && (
-        <p class="notice warn">
-          {webhooks.silent} of {webhooks.shards} shards of the webhooks do not answer: is the
-          notifier running?
-        </p>
-      )}
+      <Alerts status={status} />
       <div class="figures">
-        <Figure name="Coming in" value={`${many(rates.raw)}/s`}>
-          raw messages; {many(rates.accepted)} readings/s accepted
+        <Figure name={words.incoming} value={words.perSecond(rates.raw)}>
+          {words.incomingWords(rates.accepted)}
         </Figure>
-        <Figure name="Sensors online" value={`${many(sensors.online)}`}>
-          of {many(sensors.registered)}; {many(sensors.offline)} offline, {many(sensors.unheard)}{' '}
-          never heard
+        <Figure name={words.online} value={many(sensors.online)}>
+          {words.onlineWords(sensors.registered, sensors.offline, sensors.unheard)}
         </Figure>
-        <Figure name="Not judged yet" value={many(sum('unjudged'))}>
-          raw messages that wait for the pipeline
+        <Figure name={words.unjudged} value={many(sum('unjudged'))}>
+          {words.unjudgedWords}
         </Figure>
-        <Figure name="Not stored yet" value={many(sum('unstored'))}>
-          readings that wait for the database
+        <Figure name={words.unstored} value={many(sum('unstored'))}>
+          {words.unstoredWords}
         </Figure>
-        <Figure name="Statistics behind" value={orNever(lags.statistics)}>
-          log entries
+        <Figure name={words.statistics} value={orNever(lags.statistics)}>
+          {words.statisticsWords}
         </Figure>
-        <Figure name="Not anchored yet" value={many(anchor.not_anchored)}>
-          readings;{' '}
-          {anchor.last === null ? (
-            'none is anchored'
-          ) : (
-            <>
-              batch {anchor.last.batch} was, <When at={anchor.last.anchored_at} as="ago" />
-            </>
-          )}
+        <Figure name={words.notAnchored} value={many(anchor.not_anchored)}>
+          <NotAnchored last={anchor.last} />
         </Figure>
-        <Figure name="Events not matched" value={orNever(lags.unmatched)}>
-          with webhooks
+        <Figure name={words.unmatched} value={orNever(lags.unmatched)}>
+          {words.unmatchedWords}
         </Figure>
         <Figure
-          name="Deliveries waiting"
+          name={words.deliveries}
           value={many(webhooks.pending)}
           isBad={webhooks.oldest_due_seconds > 60}
         >
-          oldest due for {webhooks.oldest_due_seconds} s; {many(webhooks.in_breaker)} endpoints left
-          alone, {many(webhooks.dead)} given up
+          {words.deliveriesWords(webhooks.oldest_due_seconds, webhooks.in_breaker, webhooks.dead)}
         </Figure>
-        <Figure name="Mails waiting" value={many(lags.mails)}>
-          to be sent
+        <Figure name={words.mails} value={many(lags.mails)}>
+          {words.mailsWords}
         </Figure>
-        <Figure name="Rejected" value={many(rejected.messages)}>
-          kept; <a href="/operator?show=rejected">why</a>
+        <Figure name={words.refused} value={many(rejected.messages)}>
+          <Filled
+            text={words.refusedWords}
+            parts={{ why: (label) => <a href="/operator?show=rejected">{label}</a> }}
+          />
         </Figure>
-        <Figure name="The log" value={bytes(readings.bytes)}>
-          {many(readings.messages)} messages; {many(sum('accepted'))} readings accepted ever
+        <Figure name={words.log} value={words.mib(readings.bytes)}>
+          {words.logWords(readings.messages, sum('accepted'))}
         </Figure>
       </div>
-      <section class="card stack" aria-label="Partitions">
-        <h2>Partitions</h2>
+      <section class="card stack" aria-label={words.partitions}>
+        <h2>{words.partitions}</h2>
         <Table
-          caption="The pipeline, partition by partition"
+          caption={words.caption}
           columns={[
-            { name: 'P', isNumber: true, cell: (row: PartitionStatus) => row.partition },
-            { name: 'Raw', isNumber: true, cell: (row) => many(row.raw) },
-            { name: 'Not judged', isNumber: true, cell: (row) => many(row.unjudged) },
-            { name: 'Accepted', isNumber: true, cell: (row) => many(row.accepted) },
-            { name: 'Not stored', isNumber: true, cell: (row) => many(row.unstored) },
             {
-              name: 'Last commit',
+              name: words.partition,
+              isNumber: true,
+              cell: (row: PartitionStatus) => row.partition,
+            },
+            { name: words.raw, isNumber: true, cell: (row) => many(row.raw) },
+            { name: words.unjudged, isNumber: true, cell: (row) => many(row.unjudged) },
+            { name: words.accepted, isNumber: true, cell: (row) => many(row.accepted) },
+            { name: words.notStored, isNumber: true, cell: (row) => many(row.unstored) },
+            {
+              name: words.lastCommit,
               cell: (row) => (row.log_time === null ? '–' : <When at={row.log_time} as="ago" />),
             },
-            { name: 'Worker', cell: (row) => <span class="mono">{row.worker ?? 'none'}</span> },
+            {
+              name: words.worker,
+              cell: (row) => <span class="mono">{row.worker ?? words.none}</span>,
+            },
           ]}
           rows={partitions}
           keyOf={(row) => String(row.partition)}
@@ -139,5 +149,3 @@ function Shown({ status }: { readonly status: Status }) {
     </>
   )
 }
-
-const bytes = (count: number): string => `${(count / 1024 / 1024).toFixed(1)} MiB`

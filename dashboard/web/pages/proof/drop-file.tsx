@@ -1,13 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Bundle } from './checked.tsx'
+import { texts } from '../../texts.ts'
+import { type Bundle, mostBytes } from './bundle.ts'
 
 type DropProps = { readonly take: (bundle: Bundle) => void }
 
-/** A proof is about 8 KB; a much larger file is not a proof, and would only stall the page. */
-const mostBytes = 1_000_000
-
 /** Takes a file by dropping it anywhere on the page, or by choosing it. */
 export function DropFile({ take }: DropProps) {
+  const { drop, invalid } = texts.proof
   const [isOver, setIsOver] = useState(false)
   const [problem, setProblem] = useState('')
   const latest = useRef(take)
@@ -15,7 +14,7 @@ export function DropFile({ take }: DropProps) {
   const open = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return
     if (file.size > mostBytes) {
-      setProblem('This file is too large for a proof.')
+      setProblem(`${drop.file(file.name)}. ${invalid.tooLarge}`)
       return
     }
     try {
@@ -23,7 +22,7 @@ export function DropFile({ take }: DropProps) {
       setProblem('')
       latest.current({ name: file.name, bytes })
     } catch {
-      setProblem('This file cannot be read.')
+      setProblem(drop.unreadable)
     }
   }
   useEffect(() => {
@@ -44,14 +43,18 @@ export function DropFile({ take }: DropProps) {
     return () => stop.abort()
   }, [])
   return (
-    <section class={`drop ${isOver ? 'over' : ''}`} aria-labelledby="drop">
-      <h2 id="drop">Check a proof you have</h2>
+    <section class={`proof-drop ${isOver ? 'over' : ''}`} aria-labelledby="proof-drop">
+      <h2 id="proof-drop">{drop.title}</h2>
       <label class="field">
-        Drop a .airproof.json file anywhere on this page, or choose one
+        {drop.label}
         <input
           type="file"
           accept=".json,application/json"
-          onChange={({ currentTarget }) => void open(currentTarget.files?.[0])}
+          onChange={({ currentTarget }) => {
+            void open(currentTarget.files?.[0])
+            // the same file, edited, can be chosen again
+            currentTarget.value = ''
+          }}
         />
       </label>
       {problem !== '' && (

@@ -1,111 +1,162 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
-import { config } from '../../me.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
+import { useServerNow } from '../../parts/countdown.ts'
 import { Demonstration } from '../../parts/proof-link.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
-import { getReadings, type Reading } from './sensor-data.ts'
-import { proofWords, shortWords, wordsOfFlag } from './words.ts'
+import { texts } from '../../texts.ts'
+import { type CheckedRows, useCheckedRows } from './checked-rows.ts'
+import { isWaiting, useLiveReadings } from './live-readings.ts'
+import { ProofBadge } from './proof-badge.tsx'
+import './readings.css'
+import { namesOf } from '../../parts/quantity-names.ts'
+import type { Reading } from './sensor-data.ts'
+import { wordsOfFlag } from './words.ts'
 
-const pageSize = 25
-const before: readonly Column<Reading>[] = [
-  { name: 'Time', cell: ({ timestamp }) => <When at={timestamp} /> },
-  { name: 'AQI', cell: ({ aqi }) => <Aqi aqi={aqi} /> },
-  { name: 'Proof', cell: (reading) => <ProofLink reading={reading} /> },
-]
-const noticed: Column<Reading> = {
-  name: 'Noticed',
-  cell: ({ quality }) => quality.map(wordsOfFlag).join('; '),
+/** Rows that turn are checked without being asked for, this many of a batch: 8 KB each. */
+const mostByThemselves = 3
+
+/** What comes first fits on a phone. */
+const first = 'pm25'
+
+type Looks = {
+  readonly checked: CheckedRows
+  readonly expectedMs: number | undefined
+  readonly nowMs: number
 }
 
 /** A column for each quantity in the readings: the basic five always. */
-const columnsOf = (readings: readonly Reading[]): readonly Column<Reading>[] => [
-  ...before,
-  ...quantityNames
+function columnsOf(
+  readings: readonly Reading[],
+  { checked, expectedMs, nowMs }: Looks,
+): readonly Column<Reading>[] {
+  const { table } = texts.proof
+  const measured = quantityNames
     .filter((name) => readings.some((reading) => reading[name] !== undefined))
-    .map(
-      (name): Column<Reading> => ({
-        name: `${shortWords[name]} (${units[name]})`,
+    .map((name) => ({
+      isFirst: name === first,
+      column: {
+        name: `${namesOf(name).short} (${units[name]})`,
         isNumber: true,
-        cell: (reading) => {
+        cell: (reading: Reading) => {
           const value = reading[name] ?? null
           return value === null ? '–' : <Amount value={value} />
         },
-      }),
-    ),
-  noticed,
-]
+      },
+    }))
+  const columnsWhere = (isFirst: boolean): readonly Column<Reading>[] =>
+    measured.filter((one) => one.isFirst === isFirst).map(({ column }) => column)
+  return [
+    { name: table.time, cell: ({ timestamp }) => <When at={timestamp} /> },
+    ...columnsWhere(true),
+    { name: table.aqi, cell: ({ aqi }) => <Aqi aqi={aqi} /> },
+    {
+      name: table.proof,
+      cell: (reading) => (
+        <ProofBadge
+          reading={reading}
+          check={checked.of(reading)}
+          expectedMs={expectedMs}
+          nowMs={nowMs}
+        />
+      ),
+    },
+    { name: table.quality, cell: (reading) => <Quality reading={reading} /> },
+    ...columnsWhere(false),
+  ]
+}
 
-function ProofLink({ reading }: { readonly reading: Reading }) {
-  const { label, looks } = proofWords[reading.blockchain.status]
-  const { sensor_id: id, timestamp } = reading
+/** What was noticed about the values: a badge, and the sentences when it is opened. */
+function Quality({ reading: { quality } }: { readonly reading: Reading }) {
+  if (quality.length === 0) return null
   return (
-    <a class={`badge ${looks}`} href={`/proof/${id}/${timestamp}?hash=${reading.blockchain.hash}`}>
-      {label}
-      {config.value.demonstration === true && ' (demonstration)'}
-      <span class="visually-hidden"> proof of the reading of {timestamp}</span>
-    </a>
+    <details class="readings-quality">
+      <summary class="badge warn">{texts.proof.table.notes(quality.length)}</summary>
+      <ul>
+        {quality.map((flag) => (
+          <li key={flag}>{wordsOfFlag(flag)}</li>
+        ))}
+      </ul>
+    </details>
   )
 }
 
-/** The newest readings, more on demand, and all of them as a file. */
+/** Rows that waited before the reader's eyes, and are in a batch now. */
+function useTurned(rows: readonly Reading[], turned: (rows: readonly Reading[]) => void): void {
+  const waited = useRef<ReadonlySet<string>>(new Set())
+  useEffect(() => {
+    const now = rows.filter(
+      (row) => waited.current.has(row.timestamp) && row.blockchain.status === 'verified',
+    )
+    waited.current = new Set(rows.filter(isWaiting).map(({ timestamp }) => timestamp))
+    if (now.length > 0) turned(now)
+  }, [rows, turned])
+}
+
+const none: readonly Reading[] = []
+
+/** The newest readings as they come, more on demand, and all of them as a file. */
 export function ReadingsCard({ id }: { readonly id: string }) {
-  const first = useAnswer(async (signal) => getReadings({ id, limit: pageSize, signal }), [id])
-  const [more, setMore] = useState<{
-    readonly readings: readonly Reading[]
-    readonly cursor: string | null
-  }>()
-  const [state, setState] = useState<'idle' | 'asking' | Error>('idle')
-  const cursor = more === undefined ? first.value?.next_cursor : more.cursor
-  const loadMore = async (): Promise<void> => {
-    if (cursor === undefined || cursor === null) return
-    setState('asking')
-    try {
-      const page = await getReadings({ id, limit: pageSize * 2, cursor })
-      setMore((was) => ({
-        readings: [...(was?.readings ?? []), ...page.readings],
-        cursor: page.next_cursor,
-      }))
-      setState('idle')
-    } catch (error) {
-      setState(error instanceof Error ? error : new Error('The readings cannot be loaded.'))
-    }
-  }
-  const rows = [...(first.value?.readings ?? []), ...(more?.readings ?? [])]
+  const { table, badge } = texts.proof
+  const live = useLiveReadings(id)
+  const rows = live.rows ?? none
+  const checked = useCheckedRows()
+  const { check } = checked
+  const take = useRef((turned: readonly Reading[]) => check(turned.slice(0, mostByThemselves)))
+  useTurned(rows, take.current)
+  const nowMs = useServerNow(rows.some(isWaiting))
+  const uncheckedRows = rows.filter(
+    (row) => row.blockchain.status === 'verified' && checked.of(row) === undefined,
+  )
   const csv = `/data/v1/readings?${new URLSearchParams({ sensor_id: id, limit: '1000', format: 'csv' })}`
   return (
-    <section class="card" aria-labelledby="readings">
+    <section class="card readings" aria-labelledby="readings">
       <div class="row between">
-        <h2 id="readings">Readings</h2>
+        <h2 id="readings">{table.title}</h2>
         <a class="button" href={csv} download={`${id}.csv`}>
-          Download the newest 1,000 as CSV
+          {table.download}
         </a>
       </div>
-      {first.error !== undefined && <Failed error={first.error} retry={first.again} />}
-      {first.value === undefined && first.error === undefined && <Loading />}
-      {first.value !== undefined && rows.length === 0 && (
-        <Empty title="No readings yet">
-          <p>The first one the sensor sends appears here.</p>
+      {live.rows === undefined && live.error !== undefined && (
+        <Failed error={live.error} retry={live.again} />
+      )}
+      {live.rows === undefined && live.error === undefined && <Loading />}
+      {live.rows !== undefined && rows.length === 0 && (
+        <Empty title={table.none}>
+          <p>{table.noneWords}</p>
         </Empty>
       )}
       <Demonstration />
       {rows.length > 0 && (
-        <Table
-          caption={`Readings of ${id}, newest first`}
-          columns={columnsOf(rows)}
-          rows={rows}
-          keyOf={({ timestamp }) => timestamp}
-        />
+        <>
+          <div class="row between readings-checks">
+            <p class="hint">{badge.legend}</p>
+            {(uncheckedRows.length > 0 || checked.left > 0) && (
+              <button
+                type="button"
+                disabled={checked.left > 0}
+                onClick={() => check(uncheckedRows)}
+              >
+                {checked.left > 0 ? badge.checkingRows(checked.left) : badge.check}
+              </button>
+            )}
+          </div>
+          <Table
+            caption={table.caption(id)}
+            columns={columnsOf(rows, { checked, expectedMs: live.expectedMs, nowMs })}
+            rows={rows}
+            keyOf={({ timestamp }) => timestamp}
+          />
+        </>
       )}
-      {state instanceof Error && <Failed error={state} />}
-      {cursor !== undefined && cursor !== null && (
+      {live.isLate && <p class="notice warn">{table.late}</p>}
+      {live.hasMore && (
         <div class="actions">
-          <button type="button" disabled={state === 'asking'} onClick={() => void loadMore()}>
-            {state === 'asking' ? 'Loading…' : 'Load more'}
+          <button type="button" disabled={live.isAsking} onClick={live.loadMore}>
+            {table.more}
           </button>
         </div>
       )}

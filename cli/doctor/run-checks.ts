@@ -1,0 +1,75 @@
+/** Runs checks at once, each within its time, so that servers that hang do not hold up the rest. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Check, World } from './check.ts'
+import { broken, brokenBy, type Finding, skipped } from './finding.ts'
+
+export type Checked = Finding & { readonly check: string }
+
+/** With the start of the program the whole ends within 5 s. */
+export const checkWithinMs = 2_500
+/** A person is told what is waited for, first after this time and again each time. */
+const noteEveryMs = 1_000
+
+type Options = {
+  readonly note: (line: string) => void
+  readonly withinMs?: number
+}
+
+export async function runChecks(
+  checks: readonly Check[],
+  world: World,
+  { note, withinMs = checkWithinMs }: Options,
+): Promise<readonly Checked[]> {
+  const waiting = new Set<string>()
+  const timer = setInterval(
+    () => note(`waiting for an answer: ${[...waiting].join(', ')}`),
+    noteEveryMs,
+  )
+  try {
+    const all = await Promise.all(
+      checks.map(async (check): Promise<readonly Checked[]> => {
+        waiting.add(check.name)
+        const findings = await findingsOf(check, world, withinMs)
+        waiting.delete(check.name)
+        return findings.map((finding) => ({ check: check.name, ...finding }))
+      }),
+    )
+    return all.flat()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+async function findingsOf(
+  { name, needs, run }: Check,
+  world: World,
+  withinMs: number,
+): Promise<readonly Finding[]> {
+  const ended = new AbortController()
+  const late = sleep(withinMs, undefined, { signal: ended.signal, ref: false }).then(() => [
+    broken(
+      `${name}: no answer within ${withinMs / 1_000} s`,
+      'see whether it is overloaded, frozen, or behind a firewall that drops what it should refuse',
+    ),
+  ])
+  const running = (async (): Promise<readonly Finding[]> => {
+    if (needs !== 'nothing' && !(await isThere(world.nats()))) return [skipped('needs NATS')]
+    if (needs === 'streams' && !(await world.isMade())) return [skipped('there is no instance yet')]
+    return await run(world)
+  })()
+  try {
+    return await Promise.race([running, late])
+  } catch (error) {
+    return [brokenBy(error)]
+  } finally {
+    ended.abort()
+    late.catch(() => undefined)
+    running.catch(() => undefined)
+  }
+}
+
+const isThere = (connecting: Promise<unknown>): Promise<boolean> =>
+  connecting.then(
+    () => true,
+    () => false,
+  )

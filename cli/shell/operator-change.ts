@@ -1,0 +1,86 @@
+/** Which commands change something that all share, and how they are kept in the operators' log. */
+import { hostname, userInfo } from 'node:os'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../../core/iso-time.ts'
+import { writeOperatorEntry } from '../../operate/operator-log.ts'
+import { inWords } from '../../runtime/exit.ts'
+import type { Environment, Flags } from '../../runtime/settings.ts'
+
+/** By command: the verbs, or `''` where it has none. A unit test compares them with all commands. */
+export const changing: Readonly<Record<string, readonly string[]>> = {
+  accounts: ['create', 'tier', 'role'],
+  keys: ['create', 'revoke'],
+  sensors: ['add', 'import', 'move', 'set', 'key', 'remove'],
+  applications: ['add', 'key', 'remove'],
+  webhooks: ['disable', 'enable', 'replay'],
+  rejected: ['replay'],
+  replay: [''],
+  anchor: ['deploy', 'writer', 'resync'],
+  archive: ['now'],
+  streams: [''],
+  upgrade: [''],
+}
+
+export type Change = {
+  readonly what: string
+  readonly words: readonly string[]
+  readonly flags: Flags
+  readonly env: Environment
+  /** For a person, where it cannot be written. */
+  readonly note: (line: string) => void
+}
+
+/** undefined: the command only reads, or only says what it would do. */
+export function changeOf(name: string, change: Omit<Change, 'what'>): Change | undefined {
+  const verbs = changing[name] ?? []
+  const [verb = ''] = change.words
+  if (change.flags['dry-run'] === true) return undefined
+  if (verbs.includes('')) return { what: name, ...change }
+  return verbs.includes(verb) ? { what: `${name} ${verb}`, ...change } : undefined
+}
+
+/** Written after the command, whatever came of it. A command whose entry is refused has been done all the same. */
+export async function keepChange(
+  nc: NatsConnection,
+  change: Change,
+  { outcome, user }: { readonly outcome: string; readonly user: string | undefined },
+): Promise<void> {
+  const { what, words, flags, env, note } = change
+  const details = {
+    outcome: shortened(outcome),
+    words: shown(words.join(' ')),
+    flags: shown(flagsInWords(flags)),
+    ...(user === undefined ? {} : { nats_user: user }),
+  }
+  const entry = { at: formatIso(Date.now()), who: whoOf(env), what, details }
+  try {
+    await writeOperatorEntry(nc, entry)
+  } catch (error) {
+    note(`it is not in \`airproof audit-log\`: ${inWords(error)}`)
+  }
+}
+
+/** What a person types is short; a list of files may not be. */
+const longest = 500
+const shortened = (text: string): string =>
+  text.length <= longest ? text : `${text.slice(0, longest)}…`
+/** The user of the command line, also after `sudo`. */
+function whoOf(env: Environment): string {
+  const { username } = userInfo()
+  const typed = env['SUDO_USER']
+  const user = typed === undefined || typed === username ? username : `${typed} as ${username}`
+  return `${user}@${hostname()}`
+}
+
+const shown = (text: string): string => shortened(text.trim())
+
+/** A command line holds no secrets, but for those that `--help` warns of. */
+const isSecret = (name: string): boolean => /token|password|passphrase|secret/.test(name)
+
+const flagsInWords = (flags: Flags): string =>
+  Object.entries(flags)
+    .filter(([name, value]) => value !== undefined && name !== 'json')
+    .map(([name, value]) =>
+      value === true ? `--${name}` : `--${name} ${isSecret(name) ? '…' : String(value)}`,
+    )
+    .join(' ')

@@ -1,0 +1,75 @@
+/**
+ * The admin ports of our processes under `up`: consecutive ones, the same at every start, so that
+ * what scrapes them finds them again.
+ */
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { secondMs } from '../../core/time.ts'
+import { freePort, takenPorts } from '../../runtime/machine/free-port.ts'
+import { isRunning, listProcesses } from '../../runtime/machine/process-list.ts'
+import { writePrivateFile } from '../../runtime/private-file.ts'
+import { readPort } from './kept-port.ts'
+
+/** In the order of their ports. A new process is added at the end: the others stay where they are. */
+const processNames = ['pipeline', 'anchor', 'notifier', 'gate', 'api', 'dashboard', 'archive']
+const setting = 'AIRPROOF_ADMIN_PORT'
+const usualFirst = 9480
+/** A process of a killed supervisor stops by itself within this time. */
+const leftWithinMs = 12 * secondMs
+const mostTries = 100
+
+type Options = {
+  readonly dataFolder: string
+  /** The first of them; 0: any free ports, others at each start; undefined: those of the last start. */
+  readonly chosen: number | undefined
+  readonly note: (line: string) => void
+}
+
+/** 0: any free port. */
+export type AdminPorts = (name: string) => number
+
+const portsFrom = (first: number): readonly (readonly [name: string, port: number])[] =>
+  processNames.map((name, place) => [name, first + place])
+
+/** A sentence for each one that is taken. @param first 0 or undefined: none was chosen */
+export async function takenAdminPorts(first: number | undefined): Promise<readonly string[]> {
+  if (first === undefined || first === 0) return []
+  const faults = await Promise.all(
+    portsFrom(first).map(async ([name, port]) =>
+      (await takenPorts([[port, setting]])).map((fault) => `the admin port of ${name}: ${fault}`),
+    ),
+  )
+  return faults.flat()
+}
+
+export async function adminPorts({ dataFolder, chosen, note }: Options): Promise<AdminPorts> {
+  if (chosen === 0) return () => 0
+  const file = join(dataFolder, 'admin-port')
+  const recorded = readPort(file)
+  const wanted = chosen ?? recorded ?? usualFirst
+  const [fault] = await takenAdminPorts(wanted)
+  const first = fault === undefined ? wanted : await freeBlock()
+  if (fault !== undefined)
+    note(
+      `${fault.split(': stop')[0]} by another program: the admin ports are ${first} to ${first + processNames.length - 1} from now on, so change what scrapes them, or stop that program and start with --admin-port ${wanted}`,
+    )
+  if (first !== recorded) writePrivateFile(file, `${first}\n`)
+  const ports = new Map(portsFrom(first))
+  return (name) => ports.get(name) ?? 0
+}
+
+/** The processes of a supervisor that was killed still have the ports for a moment. */
+export async function untilLeft(dataFolder: string): Promise<void> {
+  const deadlineMs = performance.now() + leftWithinMs
+  const isLeft = ({ name, pid }: { readonly name: string; readonly pid: number }): boolean =>
+    processNames.includes(name) && isRunning(pid)
+  while (performance.now() < deadlineMs && listProcesses(dataFolder).some(isLeft)) await sleep(100)
+}
+
+async function freeBlock(): Promise<number> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const first = await freePort()
+    if ((await takenAdminPorts(first)).length === 0) return first
+  }
+  return await freePort()
+}

@@ -1,0 +1,47 @@
+/**
+ * How the air is at a place: made once by the server, and the same in pages, embeds, badges,
+ * pictures and text.
+ */
+import type { Pollutant } from '../core/air/index/air-index.ts'
+import type { UsCategory } from '../core/air/index/us-bands.ts'
+
+export type PlaceNow = {
+  readonly kind: 'city' | 'area' | 'sensor'
+  /** A sensor's id, else the slug of the area or of the network. */
+  readonly id: string
+  /** Of the network or the area; a sensor's is its address, or its id if it has none. */
+  readonly name: string
+  /** The area of a sensor. */
+  readonly area: { readonly name: string; readonly slug: string } | null
+  readonly sensors: { readonly total: number; readonly online: number }
+  /** Only a sensor is retired. */
+  readonly isRetired: boolean
+  readonly air: AirNow | null
+  /** The mean of the last 24 hours against WHO's guideline; null without readings. */
+  readonly day: DayMean | null
+  /** When the newest reading was measured. */
+  readonly last_reading: string | null
+  /** IANA name of the network's zone. */
+  readonly timezone: string
+  readonly made_at: string
+}
+
+export type AirNow = {
+  /** US EPA's, of measured values as they are, without a correction. */
+  readonly aqi: number
+  readonly category: UsCategory
+  /** `nowcast`: EPA's, over 12 hours. `ten_minutes`: the mean of that time, where hours are too few. */
+  readonly basis: 'nowcast' | 'ten_minutes'
+  readonly pollutant: Pollutant | null
+}
+
+export type DayMean = {
+  /** The one that is further above its guideline. */
+  readonly pollutant: Pollutant
+  readonly ugM3: number
+  /** How many times WHO's guideline for 24 hours. */
+  readonly timesGuideline: number
+  readonly guideline: number
+  /** How many of the 24 hours have readings. */
+  readonly hours: number
+}

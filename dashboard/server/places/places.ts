@@ -1,0 +1,81 @@
+/** What the server knows of places, areas and readings for the pages that it writes. */
+import { formatIsoMs } from '../../../core/iso-time.ts'
+import { minuteMs, secondMs } from '../../../core/time.ts'
+import type { PlaceNow } from '../../place-now.ts'
+import { type AreaNow, askAreas } from './ask-areas.ts'
+import { type AskApi, askPlace, type PlaceKey } from './ask-places.ts'
+import { keepAnswers } from './kept.ts'
+
+export type { AreaNow } from './ask-areas.ts'
+
+/** `unknown`: there is no such thing. `away`: the API does not answer. */
+export type Seen<T> = T | 'unknown' | 'away'
+
+/** One reading, of which there is a proof. */
+export type ReadingNow = {
+  readonly sensor_id: string
+  readonly timestamp: string
+  readonly pm25: number | null
+  readonly pm10: number | null
+  readonly aqi: number | null
+}
+
+/** `network`: of the client, for fair turns at the API. */
+export type Places = {
+  readonly look: (key: PlaceKey, network: string) => Promise<Seen<PlaceNow>>
+  readonly areas: (network: string) => Promise<readonly AreaNow[] | 'away'>
+  readonly reading: (id: string, timeMs: number, network: string) => Promise<Seen<ReadingNow>>
+}
+
+type Options = {
+  readonly ask: AskApi
+  /** The name of the whole network. */
+  readonly city: string
+  readonly timezone: string
+  readonly nowMs: () => number
+  readonly onFailure: (error: unknown) => void
+}
+
+export function openPlaces({ ask, city, timezone, nowMs, onFailure }: Options): Places {
+  const shared = { waitMs: 3 * secondMs, nowMs, onFailure }
+  const places = keepAnswers<PlaceNow | 'unknown'>({
+    ...shared,
+    freshMs: 20 * secondMs,
+    keptMs: 5 * minuteMs,
+    most: 1_000,
+  })
+  const areas = keepAnswers<readonly AreaNow[]>({
+    ...shared,
+    freshMs: minuteMs,
+    keptMs: 10 * minuteMs,
+    most: 1,
+  })
+  const readings = keepAnswers<ReadingNow | 'unknown'>({
+    ...shared,
+    freshMs: minuteMs,
+    keptMs: minuteMs,
+    most: 500,
+  })
+  return {
+    look: async (key, network) =>
+      await places(key.kind === 'city' ? '' : `${key.kind} ${key.id}`, async () => {
+        const asking = { ask, network, city, timezone, nowMs: nowMs() }
+        return (await askPlace(key, asking)) ?? 'unknown'
+      }),
+    areas: async (network) => await areas('', async () => await askAreas(ask, network, nowMs())),
+    reading: async (id, timeMs, network) =>
+      await readings(`${id} ${timeMs}`, async () => {
+        const query = new URLSearchParams({
+          sensor_id: id,
+          start_time: formatIsoMs(timeMs),
+          end_time: formatIsoMs(timeMs + 1),
+          limit: '1',
+        })
+        const page = await ask<{ readonly readings: readonly ReadingNow[] }>(
+          `/v1/readings?${String(query)}`,
+          network,
+        )
+        return page?.readings[0] ?? 'unknown'
+      }),
+  }
+}

@@ -1,0 +1,55 @@
+/** The map, its switches and legend, and the preview of a sensor. */
+export const map = {
+  label: 'Map of the sensors. The list says the same in words.',
+  wheel: 'Hold Ctrl and scroll to zoom the map',
+  touch: 'Use two fingers to move the map',
+  zoomIn: 'Zoom in',
+  zoomOut: 'Zoom out',
+  nearMe: 'Near me',
+  locating: 'Finding your place…',
+  notLocated: {
+    denied: 'Your browser does not share your place. You can allow it in its settings.',
+    away: 'Your place could not be found. Try again outdoors.',
+    far: 'You are far from this network. The map stays where it is.',
+  },
+  show: 'Show',
+  mean: 'Averaging',
+  index: 'Index',
+  theIndex: 'Air quality index',
+  means: { nowcast: 'NowCast', live: 'Last reading', '24h': '24 hours' },
+  indices: { us: 'US EPA', eu: 'European' },
+  valuesAway: 'These values are unavailable. We keep trying.',
+  legend: 'Legend',
+  legendOf: 'What the colours mean',
+  legendNone: 'Offline, or no value',
+  colours: 'Colour-blind friendly colours',
+  categoriesEu: {
+    good: 'Good',
+    fair: 'Fair',
+    moderate: 'Moderate',
+    poor: 'Poor',
+    very_poor: 'Very poor',
+    extremely_poor: 'Extremely poor',
+  },
+  and: (value: string) => `${value} or more`,
+  offline: 'Offline',
+  noValue: 'No value',
+  noData: 'No data yet',
+  several: {
+    one: 'sensor',
+    other: 'sensors',
+  },
+  meanOf: (value: string) => `mean ${value}`,
+  preview: {
+    label: (name: string) => `Preview of ${name}`,
+    close: 'Close the preview',
+    open: 'Open the sensor’s page',
+    day: 'The last 24 hours',
+    dayOf: (low: string, high: string) =>
+      `Hourly averages of the last 24 hours, from ${low} to ${high}`,
+    noDay: 'No readings in the last 24 hours',
+    heard: 'Last reading',
+  },
+}
+
+export type MapTexts = typeof map

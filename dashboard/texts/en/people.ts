@@ -1,0 +1,148 @@
+/** The pages that the server writes: sign-up, sign-in, the account, and errors. */
+import { number } from './write.ts'
+
+export const people = {
+  email: 'Email address',
+  newEmail: 'New email address',
+  password: 'Password',
+  newPassword: 'New password',
+  currentPassword: 'Current password',
+  name: 'Full name',
+  organization: 'Organisation',
+  optional: '(optional)',
+  didNotWork: 'That did not work:',
+  problem: (title: string) => `Problem: ${title}`,
+  sendLink: 'Send link',
+  checkEmail: 'Check your email',
+  backToAccount: '{account:Back to your account}',
+  passwordHint: (shortest: number, longest: number) =>
+    `${number(shortest)} to ${number(longest)} characters. A few random words make a good password.`,
+  problems: {
+    noEmail: 'Enter an email address',
+    badEmail: 'Enter an email address like ada@example.org',
+    short: (shortest: number) => `Use at least ${number(shortest)} characters`,
+    long: (longest: number) => `Use at most ${number(longest)} characters`,
+    likeEmail: 'Use something other than your email address',
+    common: 'This password is too common: choose another one',
+    noName: 'Enter your full name',
+    sameEmail: 'This is already your address',
+    notYourPassword: 'This is not your password',
+    replaced: 'Your password was changed meanwhile: sign in again with the new one',
+  },
+  signUp: {
+    title: 'Sign up',
+    free: 'With an account you can create API keys: 100 requests per day are free.',
+    next: 'We send you an email with a link. The link opens a page where you enter your name and choose a password.',
+    button: 'Sign up',
+    after: 'Already have an account? {signIn:Sign in}',
+    sent: 'We sent an email to {email}. Open its link within 24 hours to create your account.',
+    again: 'Send it again',
+    noEmail:
+      'No email after a few minutes? Check your spam folder, or {signUp:sign up again with a corrected address}.',
+    deadLink:
+      '{signUp:Sign up again}, or {signIn:sign in} if you have already confirmed your email.',
+  },
+  confirm: {
+    title: 'Confirm your account',
+    intro: 'Enter your name and choose a password to create the account.',
+    notYou: 'If you did not sign up, close this page: no account is created.',
+    button: 'Create account',
+    doneTitle: 'Email confirmed',
+    done: 'The account of {email} is ready.',
+  },
+  signIn: {
+    title: 'Sign in',
+    button: 'Sign in',
+    after: '{forgot:Forgot your password?} · {signUp:Sign up}',
+    hint: 'Just signed up? Confirm your email first.',
+    wrong: 'The email address or the password is wrong',
+    tooMany:
+      'Too many attempts. Wait a minute, or reset your password: after that you can sign in at once',
+  },
+  reset: {
+    title: 'Reset your password',
+    intro: 'We email you a link that lets you choose a new password.',
+    sent: 'If {email} has an account, we sent an email to it. Open its link within 24 hours to choose a new password.',
+    signIn: '{signIn:Sign in}',
+    choose: 'Choose a new password',
+    chooseIntro: 'For {email}. All devices are signed out.',
+    button: 'Change password',
+    doneTitle: 'Password changed',
+    done: 'All devices are signed out. API keys and webhooks still work: if another person had access to the account, check them after you sign in.',
+    deadLink: '{forgot:Ask for another link}',
+  },
+  changePassword: {
+    title: 'Change password',
+    intro: 'All other devices are signed out.',
+    button: 'Change password',
+  },
+  changeEmail: {
+    title: 'Change email address',
+    intro: 'It stays {email} until you open the link that we send to the new address.',
+    sent: 'We sent an email to {email}. Open its link within 24 hours, in this browser, to change the address.',
+    confirmTitle: 'Confirm your new email address',
+    confirmIntro: 'The address of your account changes from {former} to {email}.',
+    confirm: 'Confirm',
+    doneTitle: 'Email address changed',
+    done: 'The address of your account is now {email}. {account:Back to your account}',
+    deadLink:
+      'If you asked for it with another account, sign in with that account first. Or {change:ask for another link}.',
+  },
+  deadLink: {
+    cutTitle: 'This link is incomplete',
+    cut: 'A part of it is missing or was changed on the way. Copy the whole link from the email, in one line.',
+    oldTitle: 'This link no longer works',
+    old: 'It has already been used, or it is older than a day.',
+  },
+  account: {
+    title: 'Account',
+    tier: 'Tier',
+    tiers: { free: 'Free', premium: 'Premium' },
+    change: 'Change',
+    changeOf: (what: string) => `Change: ${what}`,
+    signedIn: 'Signed in',
+    since: 'From {address}, since {time}',
+    thisDevice: 'This device',
+    end: 'Sign out',
+    endOf: (what: string) => `Sign out: ${what}`,
+    endOthers: 'Sign out all other devices',
+    more: '{export:Download all your data} · {delete:Delete the account}',
+  },
+  deleteAccount: {
+    title: 'Delete the account',
+    intro:
+      'This removes the account of {email} at once, with its API keys, webhooks and security events. This can’t be undone.',
+    first: '{export:Download everything first}',
+    button: 'Delete it permanently',
+    doneTitle: 'Your account is deleted',
+    done: 'Its keys and webhooks have stopped working, and its address is free. Readings stay: they belong to the city.',
+  },
+  errors: {
+    request: (id: string) => `Request ${id}`,
+    /** By HTTP status. */
+    titles: {
+      other: 'That did not work',
+      s403: 'Not allowed',
+      s404: 'Page not found',
+      s429: 'Too many requests',
+      s500: 'Our mistake',
+      s503: 'Not available right now',
+    },
+    /** By the code of the refusal. */
+    bodies: {
+      not_found: 'There is nothing at this address.',
+      sensor_not_found: 'There is no sensor with this id.',
+      not_operator: 'This page is only for operators.',
+      cross_site: 'This was sent from another site. Open the page here and try again.',
+      stale_form: 'This form is too old, or cookies are off. Open the page again.',
+      too_many_requests: 'Too many requests from your network. Wait a little and try again.',
+      mail_full: 'Too many emails are waiting to be sent. Try again in a few minutes.',
+      nats_away: 'This is not possible right now. Try again in a few seconds.',
+      internal: 'Something went wrong on our side. The operator can find it by the request’s id.',
+      bad_encoding: 'This address is written incorrectly: the link may be incomplete.',
+      url_too_long: 'This address is too long.',
+    },
+  },
+}
+
+export type PeopleTexts = typeof people

@@ -1,0 +1,4 @@
+import { formatsOf } from '../format.ts'
+
+/** For the texts of this folder. */
+export const { number, count, noun, list } = formatsOf('fr')

@@ -1,0 +1,36 @@
+/**
+ * What statistics need of a message of the log: the hours of its readings, with their sensors and areas.
+ * Much less than its readings, so many messages can wait for the store, and each is read while it is
+ * at hand (`rows-at-hand.ts`).
+ */
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { floorTo, hourMs } from '../../core/time.ts'
+import { cellAt, type PackedReadings } from '../../store/packed-readings.ts'
+
+export type TouchedHours = ReadonlyMap<
+  number,
+  { readonly sensors: ReadonlySet<SensorId>; readonly areas: ReadonlySet<string> }
+>
+
+/** By the start of the hour. */
+export function touchedBy({ sensors, areas, cells, width }: PackedReadings): TouchedHours {
+  const hours = new Map<number, { sensors: Set<SensorId>; areas: Set<string> }>()
+  let start = Number.NaN
+  let hour = { sensors: new Set<SensorId>(), areas: new Set<string>() }
+  for (let at = 0; at < cells.length; at += width) {
+    const timeMs = cells[at + cellAt.timeMs]!
+    // most readings of a message are of the same hour
+    if (!(timeMs >= start && timeMs < start + hourMs)) {
+      start = floorTo(timeMs, hourMs)
+      hour = hours.get(start) ?? { sensors: new Set(), areas: new Set() }
+      hours.set(start, hour)
+    }
+    hour.sensors.add(sensors[cells[at + cellAt.sensor]!]!)
+    hour.areas.add(areas[cells[at + cellAt.area]!]!)
+  }
+  return hours
+}
+
+/** How much memory it takes: names in it. */
+export const sizeOfTouched = (hours: TouchedHours): number =>
+  hours.values().reduce((sum, { sensors, areas }) => sum + sensors.size + areas.size, 0)

@@ -1,0 +1,168 @@
+import type { Mutant, RowMutants } from '../mutant.ts'
+
+const json = 'api/statistics/statistics-json.ts'
+const answers = ['stack/api-statistics']
+
+/** Each statistic that is answered, the rule of 75 %, and what the WHO says. */
+export const statisticsMutants: readonly (Mutant | RowMutants)[] = [
+  {
+    name: 'a statistic is not in the list',
+    file: 'api/statistics/read-request.ts',
+    rows: /(?<=numberNames = \[[^\]]*)'(\w+)',/g,
+    becomes: () => '',
+    least: 9,
+    tests: answers,
+  },
+  {
+    name: 'a statistic is another one',
+    file: json,
+    rows: /(?<=statOf = \{[^}]*\b(\w+): )'\w+'/g,
+    becomes: (stat) => (stat === "'mean'" ? "'p50'" : "'mean'"),
+    least: 9,
+    tests: answers,
+  },
+  {
+    name: 'a step is valid with less',
+    file: json,
+    text: 'neededCoverage = 0.75',
+    becomes: 'neededCoverage = 0.7',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'a step is valid only with more',
+    file: json,
+    text: 'n >= neededCoverage * whole',
+    becomes: 'n > neededCoverage * whole',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'a step is valid without a sensor that should send',
+    file: json,
+    text: 'n > 0 && whole > 0 && ',
+    becomes: '',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'a running step is measured by what is due until now',
+    file: json,
+    text: 'so.whole += expected(fromMs, toMs)',
+    becomes: 'so.whole += expected(fromMs, Math.min(toMs, nowMs))',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'coverage counts what is not due yet',
+    file: json,
+    text: 'so.sent += expected(fromMs, Math.min(toMs, nowMs))',
+    becomes: 'so.sent += expected(fromMs, toMs)',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'coverage is above 100 %',
+    file: json,
+    text: 'Math.min(100, Math.round((observed / expected) * 1000) / 10)',
+    becomes: 'Math.round((observed / expected) * 1000) / 10',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'a quantity is as valid as the step',
+    file: json,
+    text: 'valid: isValid(stat.n) }',
+    becomes: 'valid: isValid(stats.readings) }',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'what was left out is not said',
+    file: json,
+    text: 'left_out: stats.leftOut',
+    becomes: 'left_out: 0 * (stats.leftOut ?? 0)',
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'a weekday has no name',
+    file: json,
+    rows: /(?<=const weekdays = \[.*)'(\w+)',? ?/g,
+    becomes: () => '',
+    least: 7,
+    tests: ['statistics-json'],
+  },
+  {
+    name: 'a report’s day counts with less than it needs',
+    file: 'api/statistics/report.ts',
+    text: 'n >= neededCoverage * due',
+    becomes: 'n >= 0.5 * neededCoverage * due',
+    tests: answers,
+  },
+  {
+    name: 'a day at the limit is over it',
+    file: 'core/air/who-2021.ts',
+    text: 'mean > limit + 1e-9',
+    becomes: 'mean >= limit - 1e-9',
+    tests: ['who-2021'],
+  },
+  ...['whoYear', 'whoDay'].flatMap((table) =>
+    ['pm25', 'pm10'].map(
+      (pollutant): RowMutants => ({
+        name: `a level of ${table} is one more for ${pollutant}`,
+        file: 'core/air/who-2021.ts',
+        rows: new RegExp(
+          `(?<=${table}[^=]*= \\{[^=]*?\\n  ${pollutant}: \\{[^}]*?\\b(\\w+): )[\\d.]+(?=[, ])`,
+          'g',
+        ),
+        becomes: (limit) => `${Number(limit) + 1}`,
+        least: 5,
+        tests: ['who-2021'],
+      }),
+    ),
+  ),
+  {
+    name: 'a quantile is of a lower rank',
+    file: 'core/air/percentile.ts',
+    text: '/ 100 + 0.5)',
+    becomes: '/ 100)',
+    tests: ['percentile'],
+  },
+  {
+    name: 'a median is of the upper one alone',
+    file: 'core/air/percentile.ts',
+    text: '(lower + upper) / 2',
+    becomes: 'upper',
+    tests: ['percentile'],
+  },
+  {
+    name: 'a deviation is of the whole, not of a sample',
+    file: 'core/air/spread.ts',
+    rows: /(?<=(sum \* sum|numerator)\) \/ )\(n \* \(n - 1\)\)/g,
+    becomes: () => '(n * n)',
+    least: 2,
+    tests: ['spread'],
+  },
+  {
+    name: 'sums of squares are multiplied as doubles',
+    file: 'core/air/spread.ts',
+    rows: /(total|n \* squares) < Number\.MAX_SAFE_INTEGER/g,
+    becomes: (_row, [what]) => `${what} < Infinity`,
+    least: 2,
+    tests: ['spread'],
+  },
+  {
+    name: 'a sensor is expected after it was retired',
+    file: 'api/statistics/expected-count.ts',
+    text: 'Math.min(retiredMs, sites',
+    becomes: 'Math.max(0 * retiredMs, sites',
+    tests: ['expected-count'],
+  },
+  {
+    name: 'a sensor is expected in all its areas',
+    file: 'api/statistics/expected-count.ts',
+    text: 'if (area !== undefined && site.area !== area) continue',
+    becomes: '',
+    tests: ['expected-count'],
+  },
+  {
+    name: 'a whole number is rounded down to the one below',
+    file: 'api/statistics/expected-count.ts',
+    text: ' + 1e-6)',
+    becomes: ')',
+    tests: ['expected-count'],
+  },
+]
