@@ -2,8 +2,9 @@
  * A KV bucket held in memory and kept current by a watch, so that a decision needs no I/O. Writes
  * go to the server; memory changes only when the watch delivers them.
  */
+import type { PushConsumer } from '@nats-io/jetstream'
 import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv'
-import type { NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection, QueuedIterator } from '@nats-io/transport-node'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
 import { NewerFormat } from '../../schemas/formats.ts'
 import { reportBroken, whyOf } from '../broken.ts'
@@ -30,6 +31,9 @@ export type WatchedBucket<T> = AsyncDisposable & {
   /** The bucket itself, for writes. */
   readonly kv: KV
 }
+
+/** Where the client keeps the consumer is not in its types. */
+type Watch = QueuedIterator<KvWatchEntry> & { readonly _data?: PushConsumer }
 
 /**
  * Resolves when the whole bucket is in memory.
@@ -90,7 +94,7 @@ export async function watchBucket<T>(
     // the promise is no longer awaited: as a stray error it ends the process (`stray-error.ts`)
     if (isOpen) void Promise.reject(error)
   }
-  const entries = await kv.watch()
+  const entries: Watch = await kv.watch()
   const pump = (async () => {
     for await (const entry of entries) take(entry)
   })()
@@ -112,8 +116,18 @@ export async function watchBucket<T>(
     [Symbol.asyncDispose]: async () => {
       entries.stop()
       await pump
+      await removeConsumer(entries)
     },
   }
+}
+
+/**
+ * The client leaves a watch's consumer to the server, which keeps it for five minutes and has a
+ * limit of 1,000 per stream: a thousand looks at a bucket would refuse the next one.
+ */
+async function removeConsumer(entries: Watch): Promise<void> {
+  // a server that is away removes it by itself
+  await entries._data?.delete().catch(() => undefined)
 }
 
 /** The same with the bucket's own schema: entries that violate it are left out. */

@@ -1,4 +1,5 @@
 /** Entries of buckets that cannot be read: counted, named, and never a permission. */
+import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
@@ -7,6 +8,7 @@ import { openCredentialBook } from '../../gate/credential-book.ts'
 import { createAccount, listAccounts, openAccountBook } from '../../operate/account-book.ts'
 import { type Broken, onBroken } from '../../runtime/broken.ts'
 import { readDeployment, readDeployments } from '../../runtime/nats/read-deployments.ts'
+import { bucketStream } from '../../runtime/nats/stream-table.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseCredential } from '../../schemas/devices/credential.ts'
@@ -30,6 +32,20 @@ async function open() {
     void (await (await kvm.open(bucket)).put(key, text))
   return { nc, kvm, met, put, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
+
+test('a watch that ends leaves no consumer: a stream has room for a thousand', async () => {
+  await using city = await open()
+  const { nc } = city
+  const manager = await jetstreamManager(nc)
+  const consumers = async (): Promise<number> =>
+    (await manager.streams.info(bucketStream(buckets.credentials))).state.consumer_count
+  await using _open = await watchBucket(nc, buckets.credentials, parseCredential)
+  for (let looks = 0; looks < 3; looks++) {
+    await using _ = await watchBucket(nc, buckets.credentials, parseCredential)
+    expect(await consumers()).toBe(2)
+  }
+  expect(await consumers()).toBe(1)
+})
 
 test('a watch leaves out a broken entry, reports it once, and has it when it is right again', async () => {
   await using city = await open()

@@ -71,6 +71,12 @@ async function rawReadings(): Promise<Map<string, RawReading[][]>> {
   return bySensor
 }
 
+/** A clock that shows `startMs` now. */
+const clockFrom = (startMs: number): (() => number) => {
+  const offsetMs = startMs - Date.now()
+  return () => Date.now() + offsetMs
+}
+
 /** A signal takes effect some time later: resolves when the server no longer answers. */
 async function untilSilent(): Promise<void> {
   const answers = async (): Promise<boolean> => {
@@ -181,7 +187,8 @@ test.each(['was removed', 'has no credential any more'])(
       cadenceMs: 100,
       isDemonstration: false,
       hasFaults: false,
-      nowMs: Date.now,
+      // whether a sensor of the city has an outage depends on the hour: none of these has one then
+      nowMs: clockFrom(Date.UTC(2026, 10, 23, 13)),
       note: () => undefined,
       stop: stop.signal,
       connectAs: async (id) => {
