@@ -1,7 +1,7 @@
 import { nearest } from '../core/nearest.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { flagOf, readSettings, type SettingsSource } from '../runtime/settings.ts'
-import { type SettingName, type SettingRow, settingsTable } from '../runtime/settings-table.ts'
+import { type SettingName, type SettingRow, settingRows } from '../runtime/settings-table.ts'
 import type { Command } from './shell/command.ts'
 import { tableLines } from './shell/table.ts'
 
@@ -40,7 +40,7 @@ type Listed = SettingRow & { readonly name: SettingName; readonly is_set: boolea
 
 function settingsWith(word: string | undefined, source: SettingsSource): readonly Listed[] {
   const { isSet } = readSettings(source)
-  const all = rowsOfTable().map(([name, row]) => ({ name, ...row, is_set: isSet(name) }))
+  const all = settingRows.map(([name, row]) => ({ name, ...row, is_set: isSet(name) }))
   if (word === undefined) return all
   const wanted = word.toLowerCase()
   const matching = all.filter(({ name, of, what }) =>
@@ -55,11 +55,6 @@ function settingsWith(word: string | undefined, source: SettingsSource): readonl
     `no setting has "${word}" in its name or in what it does${meant === undefined ? '' : `: did you mean ${meant}?`}`,
   )
 }
-
-/** `Object.entries` forgets the names' type. */
-const rowsOfTable = (): readonly (readonly [SettingName, SettingRow])[] =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  Object.entries(settingsTable) as unknown as readonly (readonly [SettingName, SettingRow])[]
 
 const linesOf = (rows: readonly Listed[]): readonly string[] =>
   tableLines(
@@ -116,7 +111,7 @@ export const settingsPage = (): readonly string[] => [
   '',
   '| setting | kind | default | read by | since | |',
   '|---|---|---|---|---|---|',
-  ...rowsOfTable().map(([name, row]) => {
+  ...settingRows.map(([name, row]) => {
     const names = row.is === 'secret' ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``
     const given = row.default === undefined ? defaultOf(row) : `\`${row.default}\``
     return `| ${names} | ${kindOf(row)} | ${given} | ${row.of.join(', ')} | ${row.since} | ${row.what} |`

@@ -673,3 +673,8 @@ export const settingsTable = {
 } as const satisfies Readonly<Record<string, SettingRow>>
 
 export type SettingName = keyof typeof settingsTable
+
+/** `Object.entries` forgets the type of the names. */
+export const settingRows: readonly (readonly [SettingName, SettingRow])[] =
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table's own keys
+  Object.entries(settingsTable) as unknown as readonly (readonly [SettingName, SettingRow])[]

@@ -1,7 +1,7 @@
 /** Variables that look like settings of airproof and are not: mostly a slip of the hand. */
 import { nearest } from '../core/nearest.ts'
 import type { Environment } from './settings.ts'
-import { type SettingRow, settingsTable } from './settings-table.ts'
+import { settingRows } from './settings-table.ts'
 
 /** No other program reads names that begin so. */
 const ours = /^(AIRPROOF|ANCHOR)_/
@@ -16,8 +16,8 @@ const ofOthers: ReadonlySet<string> = new Set([
 ])
 
 /** Every name that can be set: a secret has two. */
-export const settingNames: readonly string[] = Object.entries<SettingRow>(settingsTable).flatMap(
-  ([name, { is }]) => (is === 'secret' ? [name, `${name}_FILE`] : [name]),
+export const settingNames: readonly string[] = settingRows.flatMap(([name, { is }]) =>
+  is === 'secret' ? [name, `${name}_FILE`] : [name],
 )
 
 /** @returns a sentence for each, without its value, which may be a secret */

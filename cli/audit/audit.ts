@@ -60,7 +60,7 @@ be anchored because the anchor process was started only now.
                      named, they are a finding: history that was taken away looks the same
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
   --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
-  --sample ROWS      so many rows from random places instead of all; finds no missing ones
+  --sample ROWS      that number of rows from random places, not all; finds no missing ones
   --deep             areas against the registry, flags and index against the published rules,
                      verdicts on neighbours against the log, the signatures of devices, and
                      statistics against the rows too; of what is not

@@ -48,7 +48,7 @@ import {
 import { neededKey, systemKeys } from '../../schemas/system-keys.ts'
 import type { BackupFolder } from './backup-folder.ts'
 import { chunksOf, filesIn, openFilesIn } from './local-files.ts'
-import type { Manifest } from './manifest.ts'
+import { type Manifest, streamFile } from './manifest.ts'
 import { type LogEnd, lastSequence, logEnd } from './point.ts'
 
 export type Copying = {
@@ -68,7 +68,6 @@ export type Copying = {
 export type CopiedInstance = Pick<Manifest, 'until' | 'received_until' | 'streams'>
 
 export const neededByBackup = neededKey('backup')
-const streamFile = (stream: string): string => `streams/${stream}.tar.s2`
 const allOf = (count: number, name: (index: number) => string): readonly string[] =>
   Array.from({ length: count }, (_, index) => name(index))
 

@@ -8,11 +8,11 @@ import type { SecretFiles } from './seal-files.ts'
 const notCopied =
   /^(nats|processes|instances|archive|chain|readings\.sqlite.*|ready\.json|up\.(pid|lock.*)|start\.log|.*\.new)$/
 /** Pushes that wait for NATS, and what is not a secret. */
-const openNames = /^(push-spool(-\d+)?|mail|map\.pmtiles|(nats|mqtt|push)-port)$/
+const openNames = /^(push-spool(-\d+)?|mail|map\.pmtiles|(nats|mqtt|push|admin)-port)$/
 /** Of a spool: the lock of the process that has it. */
 const notOpen = /(^|\/)lock(-\w+)?$|\.new$/
 
-/** Anything else in the folder is taken for a secret, whoever put it there. */
+/** Anything else in the folder is taken for a secret, wherever it comes from. */
 const mostSecretBytes = 16 * 2 ** 20
 
 /** Paths of files, relative to the folder, with slashes. */

@@ -14,6 +14,8 @@ import { newestLevel } from '../../schemas/format-level.ts'
 import { assertKnown } from '../../schemas/formats.ts'
 
 export const manifestFile = 'manifest.json'
+/** Where a stream's copy is in the folder. */
+export const streamFile = (stream: string): string => `streams/${stream}.tar.s2`
 /** There while a backup is written, and afterwards if it was interrupted. */
 export const unfinishedFile = 'unfinished'
 

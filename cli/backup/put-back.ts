@@ -25,7 +25,7 @@ import {
 } from '../../schemas/subjects.ts'
 import { neededByBackup } from './copy-instance.ts'
 import { chunksOf } from './local-files.ts'
-import type { Manifest } from './manifest.ts'
+import { type Manifest, streamFile } from './manifest.ts'
 import { lastSequence, logEnd, type Point } from './point.ts'
 
 type PutBack = {
@@ -47,7 +47,7 @@ export async function putBack(options: PutBack): Promise<Point> {
   )
   for (const { config, state } of streams) {
     note(`stream ${config.name}`)
-    const file = join(folder, 'streams', `${config.name}.tar.s2`)
+    const file = join(folder, streamFile(config.name))
     const here = { config: { ...config, num_replicas: replicas }, state }
     await restoreStream(nc, here, chunksOf(file))
     if (config.name === eventsStream) note('what is beyond the point of the log')

@@ -1,11 +1,11 @@
 /** The nodes of the chain, the contract on it, the writer's key and coin, and the anchor's alarms. */
 import { existsSync } from 'node:fs'
+import { isHex } from 'viem'
 import { chainAt } from '../../anchor/chain/chain.ts'
 import { type Ask, openRpc, WrongChain } from '../../anchor/chain/rpc.ts'
 import { type AnchorConfig, readAnchorConfig } from '../../anchor/config.ts'
 import { versionOn } from '../../anchor/deploy/deployment.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
-import type { Hex } from '../../core/hex.ts'
 import { isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import { hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import { readAnchorStatus } from '../../operate/anchor-status.ts'
@@ -57,9 +57,9 @@ type Recorded = {
 }
 
 /** What the instance knows of its contract, and what its anchor process cannot do. */
-async function recordedOf({ config, nats, isMade }: World): Promise<Recorded> {
+async function recordedOf({ nats, isMade }: World): Promise<Recorded> {
   const nothing = { deployment: undefined, alarms: [], isRead: false }
-  const nc = config.natsUrl === undefined ? undefined : await nats().catch(() => undefined)
+  const nc = await nats().catch(() => undefined)
   if (nc === undefined) return nothing
   if (!(await isMade())) return { ...nothing, isRead: true }
   const [deployment, { alarms }] = await Promise.all([
@@ -100,8 +100,8 @@ async function examineNode(url: string, { anchor, deployment, nowMs }: Asked): P
     ])
     const { number, timestamp } = Object(block)
     const words = `chain ${id} at ${host}, block ${Number(number)}`
-    const aheadMs = nowMs() - Number(timestamp) * secondMs
-    return { ask, words, findings: headFindings(aheadMs, { host, id }) }
+    const agoMs = nowMs() - Number(timestamp) * secondMs
+    return { ask, words, findings: headFindings(agoMs, { host, id }) }
   } catch (error) {
     if (error instanceof WrongChain)
       return failed(
@@ -111,7 +111,7 @@ async function examineNode(url: string, { anchor, deployment, nowMs }: Asked): P
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
     return failed(
       `the node ${host} does not answer (${inWords(cause)})`,
-      'check CHAIN_RPC_URL, and whether the node runs; several, separated by commas, stand in for each other',
+      'check CHAIN_RPC_URL, and whether the node runs; with several, separated by commas, one that answers is enough',
     )
   }
 }
@@ -142,7 +142,8 @@ async function contractFindings(
   ask: Ask,
   { anchor, deployment, isRead }: Asked,
 ): Promise<readonly Finding[]> {
-  const contract = asHex(deployment?.contract ?? anchor.contract)
+  const named = deployment?.contract ?? anchor.contract
+  const contract = isHex(named) ? named : undefined
   // it is in NATS, whose own check says what is wrong
   if (contract === undefined && !isRead) return []
   if (contract === undefined)
@@ -212,8 +213,3 @@ function writerOf(file: string): ReturnType<typeof readKeyFile> | Finding | unde
     return brokenBy(error)
   }
 }
-
-const isHex = (value: unknown): value is Hex =>
-  typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
-
-const asHex = (text: unknown): Hex | undefined => (isHex(text) ? text : undefined)

@@ -6,9 +6,11 @@ import { readSharedConfig, type SharedConfig } from '../../runtime/process/confi
 import { readSettings } from '../../runtime/settings.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { exactWords } from '../shell/words.ts'
+import type { World } from './check.ts'
 import { checks } from './checks.ts'
 import { messagesCheck } from './messages-check.ts'
 import { openWorld } from './open-world.ts'
+import { orLate } from './or-late.ts'
 import { type Checked, runChecks } from './run-checks.ts'
 import { settingsFindings } from './settings-check.ts'
 
@@ -77,17 +79,12 @@ type Details = {
 }
 
 /** Each message that cannot be read, and what the archive says of itself; nothing without NATS. */
-async function detailsOf({
-  nats,
-  messages,
-  config,
-}: Awaited<ReturnType<typeof openWorld>>): Promise<Details> {
-  if (config.natsUrl === undefined) return {}
+async function detailsOf({ nats, messages }: World): Promise<Details> {
   const within = <T>(work: Promise<T>): Promise<T | undefined> =>
-    Promise.race([
+    orLate(
       work.catch(() => undefined),
-      new Promise<undefined>((done) => setTimeout(() => done(undefined), 300).unref()),
-    ])
+      300,
+    )
   const [looked, archive] = await Promise.all([
     within(messages()),
     within(nats().then(readArchiveStatus)),

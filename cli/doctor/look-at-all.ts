@@ -4,6 +4,7 @@ import { type Broken, onBroken } from '../../runtime/broken.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type Looked, lookAtStreams } from './doctor-streams.ts'
+import { orLate } from './or-late.ts'
 
 export type Messages = {
   readonly broken: readonly Broken[]
@@ -55,15 +56,9 @@ export async function lookAtAll(nc: NatsConnection, looking: Looking): Promise<M
 
 /** The reader of an entry reports it where it cannot be parsed. */
 async function lookAtBucket(nc: NatsConnection, name: string, lateMs: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(() => resolve(false), lateMs)
   const looking = (async () => {
     await using _ = await watchBucket(nc, name, () => undefined, { isReadOnly: true })
     return true
   })().catch(() => false)
-  try {
-    return await Promise.race([looking, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  return (await orLate(looking, lateMs)) ?? false
 }

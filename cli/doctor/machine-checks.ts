@@ -5,11 +5,11 @@ import { findAnvil } from '../../runtime/engines/find-anvil.ts'
 import { installedNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { codeOf } from '../../runtime/exit.ts'
 import { leastRoomBytes, mebibytes, roomBytesOf } from '../../runtime/machine/data-folder.ts'
-import { takenPorts } from '../../runtime/machine/free-port.ts'
 import { isRunning, listProcesses } from '../../runtime/machine/process-list.ts'
 import { type Environment, readSettings, type SettingsSource } from '../../runtime/settings.ts'
-import { type SettingName, type SettingRow, settingsTable } from '../../runtime/settings-table.ts'
+import { type SettingName, settingRows } from '../../runtime/settings-table.ts'
 import { ourVersion } from '../../runtime/version.ts'
+import { takenChosenPorts } from '../shell/chosen-ports.ts'
 import type { Check, World } from './check.ts'
 import { broken, type Finding, ok, orOk, warning } from './finding.ts'
 
@@ -97,7 +97,7 @@ export const diskCheck: Check = {
 
 export const defaultNeedsBytes = leastRoomBytes
 
-/** In the data folder; whoever may read one of them can act as the operator. */
+/** In the data folder; with any of them one can act as the operator. */
 const secretFiles = ['anchor.key', 'nats-access.json', 'demo.json', 'ready.json', 'secret-key']
 
 export const filesCheck: Check = {
@@ -115,7 +115,7 @@ const ownFiles = ({ config: { dataFolder } }: World): readonly string[] =>
 
 function namedFiles(source: SettingsSource): readonly string[] {
   const { env } = source
-  const named = Object.entries<SettingRow>(settingsTable)
+  const named = settingRows
     .filter(([, { is }]) => is === 'secret')
     .map(([name]) => env[`${name}_FILE`])
   const { text } = readSettings(source)
@@ -150,14 +150,14 @@ export const portsCheck: Check = {
     if (running !== undefined || own.length > 0)
       return [ok('in use by the processes of this data folder')]
     const { port } = readSettings(source)
-    const taken = await takenPorts([
-      [port('AIRPROOF_API_PORT'), 'AIRPROOF_API_PORT'],
-      [port('AIRPROOF_DASHBOARD_PORT'), 'AIRPROOF_DASHBOARD_PORT'],
-      [port('AIRPROOF_PUSH_PORT'), 'AIRPROOF_PUSH_PORT'],
-      [port('AIRPROOF_NATS_PORT'), 'AIRPROOF_NATS_PORT'],
-      [port('AIRPROOF_MQTT_PORT'), 'AIRPROOF_MQTT_PORT'],
-      [port('AIRPROOF_ADMIN_PORT'), 'AIRPROOF_ADMIN_PORT'],
-    ])
+    const taken = await takenChosenPorts({
+      api: port('AIRPROOF_API_PORT'),
+      dashboard: port('AIRPROOF_DASHBOARD_PORT'),
+      push: port('AIRPROOF_PUSH_PORT'),
+      nats: port('AIRPROOF_NATS_PORT'),
+      mqtt: port('AIRPROOF_MQTT_PORT'),
+      admin: port('AIRPROOF_ADMIN_PORT'),
+    })
     return orOk(
       taken.map((words) => broken(words)),
       'those that are chosen are free',

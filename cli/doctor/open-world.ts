@@ -11,6 +11,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import type { World } from './check.ts'
 import { lookAtAll } from './look-at-all.ts'
 import { defaultNeedsBytes } from './machine-checks.ts'
+import { orLate } from './or-late.ts'
 
 export type WorldOptions = {
   readonly source: SettingsSource
@@ -42,10 +43,9 @@ export function openWorld({
     needsBytes,
     stop,
     [Symbol.asyncDispose]: async () => {
-      if (config.natsUrl === undefined) return
-      // one that hangs would not close either
       const nc = await nats().catch(() => undefined)
-      await Promise.race([nc?.close(), new Promise((resolve) => setTimeout(resolve, 200).unref())])
+      // one that hangs would not close either
+      if (nc !== undefined) await orLate(nc.close(), 200)
     },
   }
 }

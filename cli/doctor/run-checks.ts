@@ -1,13 +1,13 @@
 /** Runs checks at once, each within its time, so that servers that hang do not hold up the rest. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check, World } from './check.ts'
 import { broken, brokenBy, type Finding, skipped } from './finding.ts'
+import { orLate } from './or-late.ts'
 
 export type Checked = Finding & { readonly check: string }
 
 /** With the start of the program the whole ends within 5 s. */
 export const checkWithinMs = 2_500
-/** A person is told what is waited for, first after this time and again each time. */
+/** How often a line says what is waited for. */
 const noteEveryMs = 1_000
 
 type Options = {
@@ -45,26 +45,19 @@ async function findingsOf(
   world: World,
   withinMs: number,
 ): Promise<readonly Finding[]> {
-  const ended = new AbortController()
-  const late = sleep(withinMs, undefined, { signal: ended.signal, ref: false }).then(() => [
-    broken(
-      `${name}: no answer within ${withinMs / 1_000} s`,
-      'see whether it is overloaded, frozen, or behind a firewall that drops what it should refuse',
-    ),
-  ])
+  const late = broken(
+    `${name}: no answer within ${withinMs / 1_000} s`,
+    'see whether it is overloaded, frozen, or behind a firewall that drops what it should refuse',
+  )
   const running = (async (): Promise<readonly Finding[]> => {
     if (needs !== 'nothing' && !(await isThere(world.nats()))) return [skipped('needs NATS')]
     if (needs === 'streams' && !(await world.isMade())) return [skipped('there is no instance yet')]
     return await run(world)
   })()
   try {
-    return await Promise.race([running, late])
+    return (await orLate(running, withinMs)) ?? [late]
   } catch (error) {
     return [brokenBy(error)]
-  } finally {
-    ended.abort()
-    late.catch(() => undefined)
-    running.catch(() => undefined)
   }
 }
 

@@ -9,7 +9,7 @@ import { readTlsFiles } from '../../runtime/http/tls-files.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import { secretBox } from '../../runtime/secrets/seal-secret.ts'
 import { readSettings, type SettingsSource } from '../../runtime/settings.ts'
-import { type SettingName, settingsTable } from '../../runtime/settings-table.ts'
+import { settingRows } from '../../runtime/settings-table.ts'
 import { unknownSettings } from '../../runtime/unknown-settings.ts'
 import type { Check } from './check.ts'
 import { broken, type Finding, orOk, warning } from './finding.ts'
@@ -55,9 +55,7 @@ export function settingsFindings(source: SettingsSource, dataFolder: string): re
     }
   }
   const { isSet } = readSettings(source)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table's own keys
-  const names = Object.keys(settingsTable) as SettingName[]
-  const count = names.filter(isSet).length
+  const count = settingRows.filter(([name]) => isSet(name)).length
   return orOk(
     [
       ...[...faults].map((fault) => broken(fault)),

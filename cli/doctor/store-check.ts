@@ -57,7 +57,7 @@ const restore = 'if the file is damaged, stop the pipeline and restore it from a
 
 /** Another store than the one that holds the history. */
 async function recordedFindings({ config, source, nats }: World): Promise<readonly Finding[]> {
-  const nc = config.natsUrl === undefined ? undefined : await nats().catch(() => undefined)
+  const nc = await nats().catch(() => undefined)
   const recorded = nc && (await readKeptStore(nc).catch(() => undefined))
   if (recorded === undefined || isSameStore(recorded, placeOf(config.store))) return []
   const kept = `readings are kept in ${placeInWords(recorded)}`

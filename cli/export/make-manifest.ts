@@ -30,7 +30,7 @@ export type MadeRuns = {
   readonly strays: ReadonlyMap<number, readonly string[]>
 }
 
-/** A chain's proof of its own is as long as the headers of so many batches. */
+/** The headers of this number of batches are as long as one proof by the chain. */
 const longestGap = 8
 
 export async function makeRuns(options: Options): Promise<MadeRuns> {

@@ -29,8 +29,8 @@ const spanMs = 30 * dayMs
 const sizes: readonly BucketSize[] = ['hour', 'day']
 
 /**
- * Hours and days of areas and sensors, as they are: of readings that the archive alone has by now they
- * could not be made again, and of years it would take the job days.
+ * Hours and days of areas and sensors, as they are: where only the archive still has the readings they
+ * could not be made again, and for years of readings it would take the job days.
  */
 export async function copyStatistics(options: Options): Promise<CopiedStatistics> {
   const { source, target, insist, onDone, nowMs } = options

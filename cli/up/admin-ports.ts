@@ -5,14 +5,12 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { secondMs } from '../../core/time.ts'
-import { freePort, takenPorts } from '../../runtime/machine/free-port.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
 import { isRunning, listProcesses } from '../../runtime/machine/process-list.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
+import { adminPortsFrom, adminProcesses, takenAdminPorts } from '../shell/chosen-ports.ts'
 import { readPort } from './kept-port.ts'
 
-/** In the order of their ports. A new process is added at the end: the others stay where they are. */
-const processNames = ['pipeline', 'anchor', 'notifier', 'gate', 'api', 'dashboard', 'archive']
-const setting = 'AIRPROOF_ADMIN_PORT'
 const usualFirst = 9480
 /** A process of a killed supervisor stops by itself within this time. */
 const leftWithinMs = 12 * secondMs
@@ -28,20 +26,6 @@ type Options = {
 /** 0: any free port. */
 export type AdminPorts = (name: string) => number
 
-const portsFrom = (first: number): readonly (readonly [name: string, port: number])[] =>
-  processNames.map((name, place) => [name, first + place])
-
-/** A sentence for each one that is taken. @param first 0 or undefined: none was chosen */
-export async function takenAdminPorts(first: number | undefined): Promise<readonly string[]> {
-  if (first === undefined || first === 0) return []
-  const faults = await Promise.all(
-    portsFrom(first).map(async ([name, port]) =>
-      (await takenPorts([[port, setting]])).map((fault) => `the admin port of ${name}: ${fault}`),
-    ),
-  )
-  return faults.flat()
-}
-
 export async function adminPorts({ dataFolder, chosen, note }: Options): Promise<AdminPorts> {
   if (chosen === 0) return () => 0
   const file = join(dataFolder, 'admin-port')
@@ -51,10 +35,10 @@ export async function adminPorts({ dataFolder, chosen, note }: Options): Promise
   const first = fault === undefined ? wanted : await freeBlock()
   if (fault !== undefined)
     note(
-      `${fault.split(': stop')[0]} by another program: the admin ports are ${first} to ${first + processNames.length - 1} from now on, so change what scrapes them, or stop that program and start with --admin-port ${wanted}`,
+      `${fault.split(': stop')[0]} by another program: the admin ports are ${first} to ${first + adminProcesses.length - 1} from now on, so change what scrapes them, or stop that program and start with --admin-port ${wanted}`,
     )
   if (first !== recorded) writePrivateFile(file, `${first}\n`)
-  const ports = new Map(portsFrom(first))
+  const ports = new Map(adminPortsFrom(first))
   return (name) => ports.get(name) ?? 0
 }
 
@@ -62,7 +46,7 @@ export async function adminPorts({ dataFolder, chosen, note }: Options): Promise
 export async function untilLeft(dataFolder: string): Promise<void> {
   const deadlineMs = performance.now() + leftWithinMs
   const isLeft = ({ name, pid }: { readonly name: string; readonly pid: number }): boolean =>
-    processNames.includes(name) && isRunning(pid)
+    adminProcesses.some((process) => process === name) && isRunning(pid)
   while (performance.now() < deadlineMs && listProcesses(dataFolder).some(isLeft)) await sleep(100)
 }
 

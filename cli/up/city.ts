@@ -13,7 +13,7 @@ import { MustAct } from '../../runtime/exit.ts'
 import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import { type Logger, openLog } from '../../runtime/log.ts'
 import { openDataFolder } from '../../runtime/machine/data-folder.ts'
-import { freePort, takenPorts } from '../../runtime/machine/free-port.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
 import { keepAlive, type Service, type Supervised } from '../../runtime/machine/keep-alive.ts'
 import {
   forgetRunningInstance,
@@ -26,7 +26,8 @@ import type { NatsLogin } from '../../runtime/nats/nats-trouble.ts'
 import { stopped } from '../../runtime/process/stop-signal.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { ourVersion } from '../../runtime/version.ts'
-import { adminPorts, takenAdminPorts, untilLeft } from './admin-ports.ts'
+import { takenChosenPorts } from '../shell/chosen-ports.ts'
+import { adminPorts, untilLeft } from './admin-ports.ts'
 import { openDenials } from './denials.ts'
 import { keptPort } from './kept-port.ts'
 import { loginFor, type OwnNats, ownNats } from './nats.ts'
@@ -240,16 +241,16 @@ export async function openCity(options: CityOptions): Promise<City> {
 async function refuseTakenPorts(options: CityOptions): Promise<void> {
   await untilLeft(options.dataFolder)
   const hasOwnServer = existsSync(join(options.dataFolder, 'nats', 'nats-server.pid'))
-  const faults = await takenPorts([
-    [options.apiPort, 'AIRPROOF_API_PORT'],
-    [options.dashboardPort, 'AIRPROOF_DASHBOARD_PORT'],
-    [options.pushPort, 'AIRPROOF_PUSH_PORT'],
+  const faults = await takenChosenPorts({
+    api: options.apiPort,
+    dashboard: options.dashboardPort,
+    push: options.pushPort,
     // our own server, left by a killed run, has them: it is ended first
-    [hasOwnServer ? 0 : options.natsPort, 'AIRPROOF_NATS_PORT'],
-    [hasOwnServer ? 0 : options.mqttPort, 'AIRPROOF_MQTT_PORT'],
-  ])
-  const all = [...faults, ...(await takenAdminPorts(options.adminPort))]
-  if (all.length > 0) throw new MustAct(all.join('\n'))
+    nats: hasOwnServer ? 0 : options.natsPort,
+    mqtt: hasOwnServer ? 0 : options.mqttPort,
+    admin: options.adminPort,
+  })
+  if (faults.length > 0) throw new MustAct(faults.join('\n'))
 }
 
 async function dashboardOf(

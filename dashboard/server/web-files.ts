@@ -63,7 +63,7 @@ export function openWebFiles(folder = builtPages): WebFiles {
     const path = `/${file.slice(folder.length + 1).replaceAll('\\', '/')}`
     files.set(path, readWebFile(file, path))
   }
-  const shells = new Map(languages.map((language) => [language, shellIn(language, files)]))
+  const shells = new Map(languages.map((language) => [`${language} `, shellIn(language, files)]))
   return {
     serve: (ctx, path) => {
       const file = path === shell ? undefined : files.get(path)
@@ -72,12 +72,10 @@ export function openWebFiles(folder = builtPages): WebFiles {
       return file !== undefined
     },
     shell: (language, part) => {
-      const page = shells.get(language) ?? ''
-      const ahead = part === undefined ? [] : scriptsOf(part, files)
-      const links = ahead
-        .filter((path) => !page.includes(path))
-        .map((path) => `<link rel="modulepreload" crossorigin href="${path}">`)
-      return page.replace('</head>', `${links.join('')}</head>`)
+      const name = `${language} ${part ?? ''}`
+      const made = shells.get(name) ?? withPart(shells.get(`${language} `) ?? '', part, files)
+      shells.set(name, made)
+      return made
     },
     styleHash: `sha256-${createHash('sha256').update(styleOf(files)).digest('base64')}`,
   }
@@ -114,6 +112,14 @@ export function sendShell(ctx: Context, page: string): void {
 
 const etagOf = (body: Buffer): string =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+
+/** The shell of a view whose part of the scripts loads beside the others. */
+function withPart(page: string, part = '', files: ReadonlyMap<string, WebFile>): string {
+  const links = scriptsOf(part, files)
+    .filter((path) => !page.includes(path))
+    .map((path) => `<link rel="modulepreload" crossorigin href="${path}">`)
+  return page.replace('</head>', `${links.join('')}</head>`)
+}
 
 /** A part of the scripts, and what its first lines import. */
 function scriptsOf(part: string, files: ReadonlyMap<string, WebFile>): readonly string[] {

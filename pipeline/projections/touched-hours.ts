@@ -1,6 +1,6 @@
 /**
  * What statistics need of a message of the log: the hours of its readings, with their sensors and areas.
- * Much less than its readings, so many messages can wait for the store, and each is read while it is
+ * Much less than its readings, thousands of messages can wait for the store, and each is read while it is
  * at hand (`rows-at-hand.ts`).
  */
 import type { SensorId } from '../../core/air/sensor-id.ts'

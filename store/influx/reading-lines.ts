@@ -63,7 +63,7 @@ export function readingLines(): (batches: readonly PackedReadings[]) => string {
   }
 }
 
-/** With room for so many bytes after `end`. */
+/** With room for this number of bytes after `end`. */
 function grown(buffer: Buffer, end: number, room: number): Buffer<ArrayBuffer> {
   const larger = Buffer.allocUnsafe(2 * (end + room))
   buffer.copy(larger, 0, 0, end)
@@ -139,5 +139,5 @@ function putDigits(buffer: Buffer, from: number, value: number, fewest: number):
   return from + count
 }
 
-/** No number of so many digits is as large. */
+/** No number with fewer digits is as large. */
 const bounds = Array.from({ length: 11 }, (_, count) => 10 ** count)

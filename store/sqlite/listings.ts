@@ -1,5 +1,5 @@
 /**
- * Tables `sensors` and `sites`, for people. They are no part of the schema that has a version: no query
+ * Tables `sensors` and `sites`, for people. They are not part of the schema that has a version: no query
  * of ours reads them, and a file in which they have other columns gets new ones.
  */
 import type { SensorId } from '../../core/air/sensor-id.ts'

@@ -305,7 +305,7 @@ describe.skipIf(missing !== undefined)(
         [{ error: 'timeout' }],
         [{ results: [{ statement_id: 0, partial: true, series: [] }] }],
         [{}],
-      ])('answered 200 with %j is no empty answer', async (json) => {
+      ])('answered 200 with %j is not an empty answer', async (json) => {
         await using it = await behind(() => ({ status: 200, json }))
         for (const ask of questions(it.store)) {
           await expect(ask()).rejects.toThrow(StoreUnavailable)

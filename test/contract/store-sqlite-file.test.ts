@@ -39,7 +39,7 @@ function newFolder(): Disposable & { readonly path: string; readonly file: strin
 type Writer = AsyncDisposable & {
   /** Every line so far: `acknowledged 0`. */
   readonly printed: readonly string[]
-  /** Resolves when it has said so many lines. */
+  /** Resolves when it has printed this number of lines. */
   readonly hasSaid: (lines: number) => Promise<void>
   readonly kill: () => Promise<void>
   readonly exited: Promise<number | null>
@@ -175,7 +175,7 @@ describe('several processes on one SQLite file', () => {
 })
 
 describe('a full disk', () => {
-  // a process whose files may not outgrow 2 MB stands in for a disk that is full;
+  // a process whose files may not outgrow 2 MB is as good as a full disk;
   // a batch of 90,000 rows does not fit, the small ones before and after it do
   test.skipIf(process.platform === 'win32')(
     'refuses a batch whole, and takes the next that fits',

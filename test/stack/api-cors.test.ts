@@ -61,7 +61,7 @@ test('a page may read why its bytes were not a request', async () => {
   )
 })
 
-test('what is no part of the interface is not shared', async () => {
+test('what is not part of the interface is not shared', async () => {
   for (const path of ['/', '/outside']) {
     const answer = await fetch(`${api.url}${path}`, { headers: { origin } })
     await answer.body?.cancel()

@@ -115,7 +115,7 @@ const faults: Readonly<Record<string, Fault>> = {
     fix: /one of trace, debug/,
     breaks: () => ({ AIRPROOF_LOG: 'loud' }),
   },
-  'a name that is no setting': {
+  'a name that is not a setting': {
     of: 'settings',
     level: 'warning',
     what: /AIRPROOF_API_PROT is set/,
@@ -343,7 +343,7 @@ const faults: Readonly<Record<string, Fault>> = {
     of: 'chain',
     level: 'warning',
     what: /the node 127\.0\.0\.1:\d+ does not answer/,
-    fix: /stand in for each other/,
+    fix: /one that answers is enough/,
     breaks: async ({ anvil }) => ({
       CHAIN_RPC_URL: `${anvil.url},http://127.0.0.1:${await freePort()}`,
     }),

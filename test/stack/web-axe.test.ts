@@ -341,7 +341,7 @@ const anchored: readonly State[] = [
     ),
   },
   {
-    name: 'a file that is no proof',
+    name: 'a file that is not a proof',
     path: '/proof',
     sign: '.proof-drop',
     act: bring(Buffer.from('no'), 'invalid'),

@@ -122,15 +122,15 @@ describe.skipIf(chromiumMissing !== undefined)(
       async (deed) => {
         proxy.be((path) => (path.startsWith('/v1/sensors?') ? deed : 'pass'))
         const page = await openWithClock('/')
-        const told = page.locator('.city-list [role=alert]')
-        await passUntil('it is told', 500, () => told.isVisible())
+        const alert = page.locator('.city-list [role=alert]')
+        await passUntil('it is shown', 500, () => alert.isVisible())
         expect(await page.locator('.headline-number').textContent()).toMatch(/\d/)
         expect(await page.locator('.map').isVisible()).toBe(true)
         proxy.be(() => 'pass')
         await passUntil('the sensors are there', 2_000, async () =>
           page.locator('.sensor-list li').first().isVisible(),
         )
-        expect(await told.count()).toBe(0)
+        expect(await alert.count()).toBe(0)
       },
     )
 

@@ -27,7 +27,7 @@ const accepted: readonly [accept: string | undefined, coding: string][] = [
   ['identity;q=0', 'refused'],
   ['*;q=0', 'refused'],
   ['identity;q=0, deflate, compress', 'refused'],
-  // what is no coding of ours, or no coding at all
+  // what is not one of our codings, or no coding at all
   ['deflate', 'plain'],
   ['snappy, lzma;q=0.9', 'plain'],
   ['gzip;q=2', 'plain'],

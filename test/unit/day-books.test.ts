@@ -17,7 +17,7 @@ const fresh = (sensor = a, fromMs = startMs, count = 4): JudgedMessage =>
     ),
   )
 
-test('fresh readings only so many a day, each day again, each sensor for itself', () => {
+test('fresh readings up to a number per day, each day again, each sensor for itself', () => {
   const { decide, log } = openDesk({ mostFresh: 3 })
   // the first of all is not counted: the sensor had no place before it
   decide([fresh(a), fresh(b, startMs, 2)])

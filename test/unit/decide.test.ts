@@ -284,7 +284,7 @@ test('a message ends where a raw message ends, and says which one', () => {
   expect(log.map(({ rawLastTimeMs }) => rawLastTimeMs)).toEqual([startMs, startMs])
 })
 
-test('of one reading the return comes before the rise, and events stand in the order of readings', () => {
+test('of one reading the return comes before the rise, and events are in the order of readings', () => {
   const { decide } = openDesk()
   const messages = idsOf(3).map((sensor, i) =>
     judgedMessage(i + 1, [believed({ sensor, aqi: 320 })]),

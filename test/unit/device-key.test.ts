@@ -26,7 +26,7 @@ test('a public key is read as PEM and as base64 of DER, of the bare key, and of 
     expect(readPublicKey(text)).toEqual(ofP256)
 })
 
-test('what is no public key of a device is refused in words, a private key above all', () => {
+test('what is not a public key of a device is refused in words, a private key above all', () => {
   const pem = { format: 'pem', type: 'pkcs8' } as const
   expect(readPublicKey(ed25519.privateKey.export(pem).toString())).toMatch(
     /must not leave the device/,
@@ -43,7 +43,7 @@ test('what is no public key of a device is refused in words, a private key above
     expect(readPublicKey(text)).toMatch(/^a public key is PEM, or base64/)
 })
 
-test('no device has a key that is no point of the curve, or of small order: many texts fit one signature of it', () => {
+test('no device has a key that is not a point of the curve, or of small order: many texts fit one signature of it', () => {
   const none = (bytes: Uint8Array, algorithm: 'ed25519' | 'p256') => {
     const publicKey = Buffer.from(bytes).toString('base64')
     expect(openKey({ algorithm, publicKey })).toBeUndefined()

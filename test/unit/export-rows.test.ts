@@ -157,7 +157,7 @@ test.each([
     { device: undefined },
     twice('its algorithm is there without its device, which is a hash over it'),
   ],
-] as const)('%s with %j is no row, in words', (name, cells, words) => {
+] as const)('%s with %j is not a row, in words', (name, cells, words) => {
   expect(changed(name, cells)).toEqual(words)
 })
 

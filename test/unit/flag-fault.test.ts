@@ -58,7 +58,7 @@ test('a flag that goes with another verb is refused, and one that all commands t
   )
   expect(stray(['list'], { area: 'Ikeja', data: 'x', help: 'x' })).toBeUndefined()
   expect(stray(['move', 'ID'], { lat: '3' })).toBeUndefined()
-  // what is no verb is refused by the command itself
+  // what is not a verb is refused by the command itself
   expect(stray(['frobnicate'], { lat: '3' })).toBeUndefined()
 })
 

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 
 const id = 'NGR-LOS-IKJ-017'
 
-/** One sensor, `open` connections of it, and a watch that is told when one ends. */
+/** One sensor, `open` connections of it, and a watch that learns when one ends. */
 function watch(open: readonly Connection[]) {
   const stop = new AbortController()
   const floods: string[] = []

@@ -30,7 +30,7 @@ test('brackets, commas and quotes inside of texts part nothing', () => {
   expect(split('["],[", "\\"],", {"]":"}"}]')).toEqual(['"],["', '"\\"],"', '{"]":"}"}'])
 })
 
-test('what is no array is one item, whole', () => {
+test('what is not an array is one item, whole', () => {
   expect(split(' {"a":[1,2]} ')).toEqual([' {"a":[1,2]} '])
 })
 

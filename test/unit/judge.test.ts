@@ -258,7 +258,7 @@ describe('of the past a sensor has not more to say than it can know', () => {
     expect(reasonOf(before, { isAgain: true })).toBe('believed')
   })
 
-  test('late readings only so many a day, each day again, each sensor for itself', () => {
+  test('late readings up to a number per day, each day again, each sensor for itself', () => {
     const mayBeLate = createDayBook(3)
     const late = { timestamp: '2026-01-15T10:00:01Z', pm25: 1 }
     const reported = (of: Partial<typeof place> = {}, item: object = late): string =>

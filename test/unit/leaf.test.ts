@@ -16,7 +16,7 @@ const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex
 
 const vectors = fixture.vectors.map(({ reading, ...expected }) => ({
   ...expected,
-  // the leaf is defined for any text, also one that is no canonical id
+  // the leaf is defined for any text, also one that is not a canonical id
   reading: valued({ ...reading, sensor: reading.sensor as SensorId }),
 }))
 const [first] = vectors

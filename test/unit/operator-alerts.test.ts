@@ -30,7 +30,7 @@ test.each([
   expect(alertsOf(status(more))).toMatchObject([{ kind, count, isBad }])
 })
 
-test('some broken devices of a small network are no outage, and what is bad comes first', () => {
+test('some broken devices of a small network are not an outage, and what is bad comes first', () => {
   const sensors = { registered: 4, online: 1, offline: 3, unheard: 0 }
   expect(alertsOf(status({ sensors }))).toEqual([])
   const both = status({

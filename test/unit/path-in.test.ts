@@ -21,7 +21,7 @@ test('a path without a tree is the path of the tree, whatever its size', () => {
   )
 })
 
-test('what is no node of it has no path', () => {
+test('what is not a node of it has no path', () => {
   const nodes = nodesOf(5)
   for (const index of [-1, 5, Number.NaN])
     expect(() => pathIn(nodes, index, nodeHash(keccak, 1))).toThrow(RangeError)

@@ -26,7 +26,7 @@ test('the rows of a message are made once, and another with its number has its o
   expect(atHand.at(1)).toBe(other)
 })
 
-test('the oldest make room, whoever brought them', () => {
+test('the oldest make room, wherever they came from', () => {
   // a message counts as one more than its readings
   const atHand = new RowsAtHand(20)
   for (const [i, message] of log(30).entries()) atHand.of(message, i + 1)

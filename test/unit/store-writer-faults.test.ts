@@ -292,7 +292,7 @@ test('draining waits for what is held, but not for a store that is away', async 
   stop.abort()
 })
 
-test('whatever fails and whoever comes and goes, a position says only what is true', async () => {
+test('whatever fails, and whichever consumer comes and goes, a position says only what is true', async () => {
   const step = record({
     partition: integer({ min: 0, max: 3 }),
     rows: constantFrom(0, 1, 3, 20),

@@ -59,7 +59,7 @@ describe('numbers that come one by one', () => {
     ])
   })
 
-  it('are held of so many sensors at most', () => {
+  it('are held of a bounded number of sensors', () => {
     const joiner = createJoiner<string>({ most: 2 })
     joiner.take(part('pm25', 1), 0)
     joiner.take(part('pm25', 1, { sensor: 'B' }), 0)
@@ -101,11 +101,11 @@ type Answer = 'ack' | `again in ${number | undefined}`
 
 const sensorWith = (id: string, device: Device): RegisteredSensor => {
   const sensor = parseSensor(entryOf(id, { device }), sensorIdRules())
-  if (sensor === undefined) throw new Error(`${id} is no sensor`)
+  if (sensor === undefined) throw new Error(`${id} is not a sensor`)
   return sensor
 }
 
-/** The work with a RAW that takes what it is told to. */
+/** The work with a RAW that takes what `takes` says. */
 function workWith(found: (kind: string, serial: string) => DeviceMatch) {
   const published: { readonly sensor: string; readonly reading: RawReading }[] = []
   const counted: Record<string, number> = {}

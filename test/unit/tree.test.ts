@@ -145,7 +145,7 @@ test('a path from tiles is the path of the whole tree', () => {
   }
 })
 
-test('leaves stand in the order of their hashes, whatever order they came in', () => {
+test('leaves are in the order of their hashes, whatever order they came in', () => {
   const nodes = leaves(50)
   expect(sortLeaves(nodes.toReversed())).toEqual(nodes)
   expect(nodes.map(toHex)).toEqual(nodes.map(toHex).toSorted())
@@ -163,7 +163,7 @@ describe('leaves that begin alike', () => {
       }),
     )
 
-  test('stand in order too', () => {
+  test('are in order too', () => {
     fc.assert(
       fc.property(alike(255), (nodes) => {
         const distinct = [...new Map(nodes.map((node) => [toHex(node), node])).values()]

@@ -93,7 +93,7 @@ describe('three verdicts, and a fourth for proofs of others', () => {
     )
   })
 
-  test('a foreign file that was changed is not valid, whoever’s it was', async () => {
+  test('a foreign file that was changed is not valid, of whichever network it is', async () => {
     const text = new TextDecoder()
       .decode(bytesOf('in-a-city'))
       .replace('"pm10":3621', '"pm10":3622')

@@ -252,7 +252,7 @@ export const operator = {
     unjudgedWords: 'raw messages that wait for the pipeline',
     unstored: 'Not stored yet',
     unstoredWords: 'readings that wait for the database',
-    statistics: 'Statistics behind',
+    statistics: 'Statistics not up to date',
     statisticsWords: 'log entries',
     notAnchored: 'Not anchored yet',
     notAnchoredWords: 'readings; none is anchored',

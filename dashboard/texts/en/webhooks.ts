@@ -11,7 +11,7 @@ export const webhooks = {
   kept: 'The secret of your new webhook is still here, until you say that it is stored.',
   secret: 'Signing secret',
   armedLater:
-    'Some sensors are already above your threshold. You will be told the next time they cross it.',
+    'Some sensors are already above your threshold. You will get an event the next time they cross it.',
   noneTitle: 'No webhook yet',
   none: 'Enter the address of your server to receive a POST when the air gets bad or a sensor goes offline.',
   premiumTitle: 'Webhooks belong to premium accounts',

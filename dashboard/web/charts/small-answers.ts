@@ -1,6 +1,6 @@
 import type { StepAnswer } from './series.ts'
 
-/** Compressed, so many numbers are some 10 kB. */
+/** Compressed, this count of numbers is some 10 kB. */
 const mostNumbers = 3_600
 
 /** The quantities in groups that make small answers, each of which has the index too. */

@@ -82,7 +82,7 @@ const units: readonly Unit[] = [
   { unit: 'year', longestDays: Number.POSITIVE_INFINITY, pixels: 44, each: [1, 2, 5, 10, 50] },
 ]
 
-/** Days, weeks, months or years. A name stands in the middle of its own, a week's under its Monday. */
+/** Days, weeks, months or years. A name is in the middle of its own, a week's under its Monday. */
 function dates(options: Options): TimeAxis {
   const { fromMs, toMs, zone, width } = options
   const days = (toMs - fromMs) / dayMs

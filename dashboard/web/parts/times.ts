@@ -15,7 +15,7 @@ export function ago(ms: number, nowMs: number): string {
   return seconds < 0 ? time.after(length) : time.before(length)
 }
 
-/** Nobody counts so many days. */
+/** Beyond this a number of days says little to a person. */
 export const isLongAgo = (ms: number, nowMs: number): boolean => nowMs - ms > 60 * 86_400_000
 
 /** `42 s`, `7 min`, `3 h 20 min`, `2 d 4 h`. */

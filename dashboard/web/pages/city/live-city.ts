@@ -84,15 +84,15 @@ export function openLiveCity(): LiveCity {
   const list = async (): Promise<number | undefined> => {
     try {
       const gone = new Set(sensors.keys())
-      let told = 0
+      let shown = 0
       for await (const page of pages(stop.signal)) {
         for (const sensor of page) {
           take(sensor)
           gone.delete(sensor.id)
         }
-        // twice as many as before: in all, not more than twice the work of telling once
-        if (listed.value === 'all' || sensors.size < told * 2) continue
-        told = sensors.size
+        // twice as many as before: in all, not more than twice the work of showing it once
+        if (listed.value === 'all' || sensors.size < shown * 2) continue
+        shown = sensors.size
         listed.value = 'part'
         flush()
         notify(undefined)

@@ -30,7 +30,7 @@ const silentMs = 40_000
 const checkMs = 5_000
 /** Between two polls, and two tries to get the stream, of a page that does not have it. */
 const pollMs = 30_000
-/** After so many in a row that ended before a word, something on the way lets no stream through. */
+/** If this number in a row end before their first event, something on the way blocks streams. */
 const mostWordless = 3
 /** A page that nobody looks at lets go of its stream. */
 const hiddenMs = 60_000
