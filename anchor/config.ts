@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { isAddress } from 'viem'
+import type { Hex } from '../core/hex.ts'
 import { hourMs } from '../core/time.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
@@ -11,7 +13,7 @@ export type ChainSettings = {
   /** The chain it must be; undefined: that of the deployment. */
   readonly chainId: number | undefined
   /** Lower case; undefined: that of the deployment. */
-  readonly contract: string | undefined
+  readonly contract: Hex | undefined
   /** Where the contract was deployed, or before: its events are read from there. */
   readonly contractBlock: number
   readonly keyFile: string
@@ -37,12 +39,12 @@ export function readChainSettings(source: SettingsSource, dataFolder: string): C
   const settings = readSettings(source)
   const urls = settings.url('CHAIN_RPC_URL')
   const contract = settings.text('ANCHOR_CONTRACT')
-  if (contract !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(contract))
+  if (contract !== undefined && !isAddress(contract, { strict: false }))
     throw new WrongUsage(`ANCHOR_CONTRACT must be an address, and is "${contract}"`)
   return {
     rpcUrls: urls === undefined ? [] : urls.split(',').map((url) => url.trim()),
     chainId: settings.int('CHAIN_ID'),
-    contract: contract?.toLowerCase(),
+    contract: contract && `0x${contract.slice(2).toLowerCase()}`,
     contractBlock: settings.int('ANCHOR_CONTRACT_BLOCK'),
     keyFile: settings.text('ANCHOR_KEY_FILE') ?? join(dataFolder, 'anchor.key'),
     rpcTimeoutMs: settings.durationMs('ANCHOR_RPC_TIMEOUT'),

@@ -9,6 +9,7 @@ import { unknownSettings } from '../runtime/unknown-settings.ts'
 import { ourCommit, ourVersion } from '../runtime/version.ts'
 import { commands } from './commands.ts'
 import type { Command } from './shell/command.ts'
+import { commandError } from './shell/command-error.ts'
 import { flagFault, joinNegatives, strayFlag } from './shell/flag-fault.ts'
 import { changeOf } from './shell/operator-change.ts'
 import { sharedFlags, sharedHelp } from './shell/shared-flags.ts'
@@ -35,7 +36,8 @@ export async function main(args: readonly string[]): Promise<number> {
     const load = commands[name]
     if (!load || !Object.hasOwn(commands, name)) throw new WrongUsage(unknownCommand(name))
     return await runCommand(name, await load(), rest, doing)
-  } catch (error) {
+  } catch (cause) {
+    const error = commandError(cause)
     note(`airproof: ${inWords(error)}`)
     return exitCodeOf(error)
   }

@@ -1,6 +1,5 @@
 /** The nodes of the chain, the contract on it, the writer's key and coin, and the anchor's alarms. */
 import { existsSync } from 'node:fs'
-import { isHex } from 'viem'
 import { chainAt } from '../../anchor/chain/chain.ts'
 import { type Ask, openRpc, WrongChain } from '../../anchor/chain/rpc.ts'
 import { type AnchorConfig, readAnchorConfig } from '../../anchor/config.ts'
@@ -142,8 +141,7 @@ async function contractFindings(
   ask: Ask,
   { anchor, deployment, isRead }: Asked,
 ): Promise<readonly Finding[]> {
-  const named = deployment?.contract ?? anchor.contract
-  const contract = isHex(named) ? named : undefined
+  const contract = deployment?.contract ?? anchor.contract
   // it is in NATS, whose own check says what is wrong
   if (contract === undefined && !isRead) return []
   if (contract === undefined)
@@ -189,7 +187,7 @@ async function contractFindings(
             'set ANCHOR_KEY_FILE to the writer’s key, or name the new writer: `airproof anchor writer`',
           ),
         ]),
-    ...coinFindings(account.address, balance, isHex(price) ? BigInt(price) : 0n),
+    ...coinFindings(account.address, balance, BigInt(String(price))),
   ]
 }
 

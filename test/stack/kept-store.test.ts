@@ -8,6 +8,7 @@ import { command as exportCommand } from '../../cli/export/export.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs } from '../../core/time.ts'
 import { run as runPipeline } from '../../pipeline/main.ts'
+import { exitCodes } from '../../runtime/exit.ts'
 import { openLog } from '../../runtime/log.ts'
 import type { StorePlace } from '../../runtime/machine/store-place.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
@@ -174,7 +175,7 @@ describe('a command reads the store of the running instance', () => {
     expect(without.err).toContain('set INFLUX_TOKEN or INFLUX_TOKEN_FILE to read them')
     // nothing answers there
     const away = await audit({ ...stale, INFLUX_TOKEN: 'secret' })
-    expect(away.code).not.toBe(0)
+    expect(away.code).toBe(exitCodes.tryAgain)
     expect(away.out).not.toContain('GREEN')
   })
 

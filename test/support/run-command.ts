@@ -1,4 +1,5 @@
 import type { Command } from '../../cli/shell/command.ts'
+import { commandError } from '../../cli/shell/command-error.ts'
 import { changeOf } from '../../cli/shell/operator-change.ts'
 import { exitCodeOf, inWords } from '../../runtime/exit.ts'
 import type { Environment, Flags } from '../../runtime/settings.ts'
@@ -28,7 +29,8 @@ export async function runCommand(
     change: changeOf(name, { words, flags, env, note: (line) => void err.push(line) }),
     stop: new AbortController().signal,
   }
-  const code = await run(context).catch((error: unknown) => {
+  const code = await run(context).catch((cause: unknown) => {
+    const error = commandError(cause)
     err.push(inWords(error))
     return exitCodeOf(error)
   })
