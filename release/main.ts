@@ -4,7 +4,7 @@
  * usage: npm run release -- FOLDER [--sign SSH_KEY_FILE]
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -24,8 +24,8 @@ async function main(): Promise<void> {
   })
   const [folder = ''] = positionals
   if (folder === '') throw new Error('usage: npm run release -- FOLDER [--sign SSH_KEY_FILE]')
-  rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
+  if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty: name a new folder`)
   const npm = (...args: string[]): Promise<string> =>
     runTool('npm', [...args, '--prefix', root], { env: environment(), timeoutMs: 300_000 })
 
