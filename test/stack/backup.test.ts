@@ -187,11 +187,11 @@ async function killed(
   args: readonly string[],
   more: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { child } = await start(args, more)
+  const { child, err } = await start(args, more)
   const parts = (): number => (existsSync(folder) ? readdirSync(folder).length : 0)
   await eventually('it has begun', () => !child.isAlive() || parts() > 1, { everyMs: 1 })
   child.kill('SIGKILL')
-  expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  expect(await child.exited, err.join('\n')).toEqual({ code: null, signal: 'SIGKILL' })
 }
 
 function endNow(pid: number): void {
