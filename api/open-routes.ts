@@ -114,7 +114,7 @@ export async function openRoutes(
     listReadings({ board, rules, newest, queryStore, texts, corrections, nowMs }),
     listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
     listCorrections(corrections),
-    listAreas({ board, directory }),
+    listAreas({ board, directory, nowMs }),
     showArea({
       board,
       directory,

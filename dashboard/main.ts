@@ -97,6 +97,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const tilesHost = tiles === undefined ? undefined : new URL(tiles).host
   const site = { api: settings.publicApiUrl, contact, licence, attribution, tilesHost }
   const places = openPlaces({
+    nc,
     ask: askApi({ apiUrl, key: internalKey.current }),
     city: settings.network,
     timezone: settings.timezone,

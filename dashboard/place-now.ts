@@ -4,6 +4,7 @@
  */
 import type { Pollutant } from '../core/air/index/air-index.ts'
 import type { UsCategory } from '../core/air/index/us-bands.ts'
+import type { PublicReason } from '../core/state/why-silent.ts'
 
 export type PlaceNow = {
   readonly kind: 'city' | 'area' | 'sensor'
@@ -13,17 +14,36 @@ export type PlaceNow = {
   readonly name: string
   /** The area of a sensor. */
   readonly area: { readonly name: string; readonly slug: string } | null
-  readonly sensors: { readonly total: number; readonly online: number }
+  /** `reporting`: sent within three of their intervals. */
+  readonly sensors: {
+    readonly total: number
+    readonly reporting: number
+    readonly never_reported: number
+  }
   /** Only a sensor is retired. */
   readonly isRetired: boolean
+  /** Why nothing arrives from here; null: something does. Then there is no air of now, and no advice. */
+  readonly silence: SilenceNow | null
   readonly air: AirNow | null
   /** The mean of the last 24 hours against WHO's guideline; null without readings. */
   readonly day: DayMean | null
   /** When the newest reading was measured. */
   readonly last_reading: string | null
+  /** The index of a sensor's newest reading. */
+  readonly last_index: { readonly aqi: number; readonly category: UsCategory } | null
   /** IANA name of the network's zone. */
   readonly timezone: string
   readonly made_at: string
+}
+
+export type SilenceNow = {
+  readonly kind: PublicReason['kind']
+  /** Since when, or when it was tried last. */
+  readonly at: string | null
+  /** Of an outage: of how many sensors of which place. */
+  readonly silent?: number
+  readonly of?: number
+  readonly place?: string
 }
 
 export type AirNow = {

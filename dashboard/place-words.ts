@@ -21,7 +21,6 @@ export type PlaceWords = {
   readonly basis: string
   /** What to do, or why nothing is known. */
   readonly advice: string
-  readonly pollutant: string | undefined
   /** `2.3 × WHO guideline` */
   readonly times: string | undefined
   /** What that is of. */
@@ -30,8 +29,10 @@ export type PlaceWords = {
   readonly time: string
   /** Whether a sensor is online, or how many of an area are. */
   readonly state: string
-  /** Of a sensor that is not online: when it was read last. */
+  /** Of a place from which nothing arrives: what was measured last, and when. */
   readonly last: string | undefined
+  /** Mean, pollutant and what the values are: one sentence each. */
+  readonly facts: readonly string[]
 }
 
 const short = { pm25: 'PM2.5', pm10: 'PM10' } as const
@@ -39,23 +40,47 @@ const short = { pm25: 'PM2.5', pm10: 'PM10' } as const
 export function placeWords(place: PlaceNow, texts: PlaceTexts): PlaceWords {
   const { city, categories } = texts
   const { air, day } = place
+  const ofDay = day === null ? { times: undefined, mean: undefined } : dayWords(day, texts)
   return {
     name: place.name,
     number: air === null ? '–' : String(air.aqi),
-    verdict: air === null ? city.none : categories[air.category],
+    verdict: air === null ? noneOf(place, city) : categories[air.category],
     basis: air === null ? '' : `${city.index} · ${city.basis[air.basis]}`,
-    advice: air === null ? whyNone(place, city) : city.advice[air.category],
-    pollutant: air?.pollutant == null ? undefined : city.mainPollutant(short[air.pollutant]),
-    ...(day === null ? { times: undefined, mean: undefined } : dayWords(day, texts)),
+    advice: air === null ? whyNone(place, texts) : city.advice[air.category],
+    ...ofDay,
     time: timeIn(place.timezone, Date.parse(place.made_at), texts),
     state: stateOf(place, texts),
     last: lastOf(place, texts),
+    facts: [
+      ofDay.mean,
+      air?.pollutant == null ? undefined : city.mainPollutant(short[air.pollutant]),
+      air === null ? undefined : city.measured,
+    ].filter((fact) => fact !== undefined),
   }
 }
 
-const whyNone = (place: PlaceNow, city: CityTexts): string => {
-  if (place.isRetired) return city.noneRetired
-  return place.last_reading === null ? city.neverRead : city.noneWhy
+const noneOf = ({ kind, silence }: PlaceNow, city: CityTexts): string =>
+  kind !== 'sensor' && silence?.kind === 'outage' ? city.silent : city.none
+
+function whyNone({ kind, silence, timezone }: PlaceNow, texts: PlaceTexts): string {
+  const { city, format } = texts
+  if (silence === null) return city.noneWhy
+  const { at, silent, of, place = '' } = silence
+  const time = at === null ? undefined : dateTimeIn(timezone, Date.parse(at), texts)
+  const why = city.silence
+  switch (silence.kind) {
+    case 'outage':
+      if (kind !== 'sensor') return why.here(time ?? '')
+      return time === undefined
+        ? why.most(format.number(silent ?? 0), format.number(of ?? 0), place)
+        : why.all(place, time)
+    case 'never':
+      return kind === 'sensor' ? why.never : why.neverHere
+    case 'not_accepted':
+      return why.notAccepted(time)
+    default:
+      return why[silence.kind]
+  }
 }
 
 /** A mean of this many hours or more is called one of the day. */
@@ -98,19 +123,22 @@ function stateOf(place: PlaceNow, texts: PlaceTexts): string {
   const { city, format } = texts
   if (place.kind !== 'sensor') {
     return city.sensorsOnline(
-      format.number(place.sensors.online),
+      format.number(place.sensors.reporting),
       format.number(place.sensors.total),
     )
   }
   if (place.isRetired) return city.retired
   if (place.last_reading === null) return city.neverRead
-  return place.sensors.online === 1 ? city.online : city.offline
+  return place.silence === null ? city.online : city.offline
 }
 
 function lastOf(place: PlaceNow, texts: PlaceTexts): string | undefined {
-  const { kind, sensors, last_reading: last, timezone } = place
-  if (kind !== 'sensor' || sensors.online === 1 || last === null) return undefined
-  return texts.city.lastReading(dateTimeIn(timezone, Date.parse(last), texts))
+  const { silence, last_reading: last, last_index: index, timezone } = place
+  if (silence === null || last === null) return undefined
+  const { city, categories, format } = texts
+  const time = dateTimeIn(timezone, Date.parse(last), texts)
+  if (index === null) return city.lastReading(time)
+  return city.lastMeasured(time, format.number(index.aqi), categories[index.category])
 }
 
 /**

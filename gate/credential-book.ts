@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { checkKey, sensorKeyPrefix } from '../core/access/api-key.ts'
+import { type KeyState, keyStateOf } from '../operate/sensor-access.ts'
 import { hashOfSecret } from '../operate/sensor-credentials.ts'
 import { type WatchedBucket, watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { type Credential, parseCredential } from '../schemas/devices/credential.ts'
@@ -26,6 +27,8 @@ export type CredentialBook = AsyncDisposable & {
    * @param openedMs ms since the epoch
    */
   readonly hasOutlived: (id: string, openedMs: number) => boolean
+  /** Without anything of the secret. */
+  readonly stateOf: (id: string) => KeyState
   readonly size: () => number
   readonly ids: () => Iterable<string>
   readonly has: (id: string) => boolean
@@ -66,6 +69,7 @@ export async function openCredentialBook(
       if (credential === undefined || credential.revoked_at !== undefined) return true
       return openedMs < Date.parse(credential.created_at)
     },
+    stateOf: (id) => keyStateOf(bucket.get(id), nowMs()),
     size: bucket.size,
     ids: () => Array.from(bucket.entries(), ([id]) => id),
     has: (id) => bucket.get(id) !== undefined,

@@ -10,6 +10,7 @@ import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { answerAccess } from './answer-access.ts'
 import { readGateConfig } from './config.ts'
 import { openCredentialBook } from './credential-book.ts'
 import { inputGuard } from './input-guard.ts'
@@ -39,6 +40,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       onFailure: (error) => log.debug({ err: error }, 'what was seen is written later'),
     }),
   )
+  opened.use(await answerAccess(nc, book))
   metrics.known({ credentials: book.size, sensors: sensors.size })
   opened.use(await openTopics({ nc, sensors, holder, guard, log, metrics: registry }))
   let pausedForMs = (_id: string): number => 0

@@ -112,6 +112,19 @@ async function countOne(manager: JetStreamManager, reason: string): Promise<numb
   return count
 }
 
+/** The newest item of a sensor that was refused; what was accepted in part is none. */
+export async function newestRejected(
+  nc: NatsConnection,
+  sensor: string,
+): Promise<Rejected | undefined> {
+  const message = await lastMessage(nc, rejectedStream, `${prefix}*.${sensor}.>`)
+  if (message === undefined) return undefined
+  const { seq, subject, headers } = message
+  if (rejectedFault(subject, headers) !== undefined) return undefined
+  const rejected = readRejected(seq, subject, headers)
+  return rejected.reason === 'partial' ? undefined : rejected
+}
+
 /** The newest first. @param limit at most this many */
 export async function listRejected(
   nc: NatsConnection,

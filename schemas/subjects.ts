@@ -122,6 +122,8 @@ export const partitionOfNeighbours = (subject: string): number =>
 export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
 /** Requests for a sensor's open connections (`schemas/devices/open-connection.ts`). */
 export const connectionsSubject = (sensor: string): string => `gate.connections.${sensor}`
+/** Requests for a sensor's key state and last contacts (`operate/sensor-access.ts`). */
+export const accessSubject = (sensor: string): string => `gate.access.${sensor}`
 /** Reports of what a server denied: JSON, sensor id → how often since the last report. */
 export const deniedSubject = (server: string): string => `gate.denied.${server}`
 

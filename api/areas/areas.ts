@@ -41,7 +41,11 @@ const entriesOf = (board: SensorBoard, area: Area): readonly Entry[] =>
   area.isNetwork ? board.all() : board.all().filter(({ site }) => site.area === area.name)
 
 /** GET /v1/areas */
-export const listAreas = ({ board, directory }: Pick<Options, 'board' | 'directory'>): Route => ({
+export const listAreas = ({
+  board,
+  directory,
+  nowMs,
+}: Pick<Options, 'board' | 'directory' | 'nowMs'>): Route => ({
   path: '/v1/areas',
   params: [],
   types: [jsonType],
@@ -51,7 +55,7 @@ export const listAreas = ({ board, directory }: Pick<Options, 'board' | 'directo
       name: area.name,
       code: area.code,
       slug: area.slug,
-      ...areaNow(entries),
+      ...areaNow(entries, nowMs()),
     })
     const groups = Map.groupBy(board.all(), ({ site }) => site.area)
     return jsonAnswer({
@@ -95,7 +99,7 @@ export const showArea = (options: Options): Route => ({
       status: 'success',
       area: { name: area.name, code: area.code },
       period: periodJson(period, nowMs),
-      ...areaNow(entries),
+      ...areaNow(entries, nowMs),
       aqi: {
         ...aqiJson(stats, index),
         nowcast,

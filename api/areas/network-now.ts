@@ -6,23 +6,40 @@ import { formatIsoMs } from '../../core/iso-time.ts'
 import { failsIn, hourMeans } from '../../core/state/hour-sums.ts'
 import { hourMs } from '../../core/time.ts'
 import type { Entry } from '../live/sensor-now.ts'
-import { isOnline, newestIndex, newestMs, newestReading } from '../live/sensor-now.ts'
+import { isOnline, isReporting, newestIndex, newestMs, newestReading } from '../live/sensor-now.ts'
 import type { Period } from './cut-period.ts'
 
 export type AreaNow = {
-  readonly sensors: { readonly total: number; readonly online: number; readonly offline: number }
+  readonly sensors: {
+    readonly total: number
+    readonly online: number
+    readonly offline: number
+    readonly reporting: number
+    readonly never_reported: number
+  }
   readonly last_updated: string | null
 }
 
-export function areaNow(entries: readonly Entry[]): AreaNow {
+export function areaNow(entries: readonly Entry[], nowMs: number): AreaNow {
   let online = 0
+  let reporting = 0
+  let neverReported = 0
   let latestMs = -Infinity
   for (const entry of entries) {
     if (isOnline(entry)) online++
-    latestMs = Math.max(latestMs, newestMs(entry))
+    if (isReporting(entry, nowMs)) reporting++
+    const timeMs = newestMs(entry)
+    if (timeMs === -Infinity) neverReported++
+    latestMs = Math.max(latestMs, timeMs)
   }
   return {
-    sensors: { total: entries.length, online, offline: entries.length - online },
+    sensors: {
+      total: entries.length,
+      online,
+      offline: entries.length - online,
+      reporting,
+      never_reported: neverReported,
+    },
     last_updated: latestMs === -Infinity ? null : formatIsoMs(latestMs),
   }
 }

@@ -4,7 +4,7 @@ import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
-import { held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
+import { graceMsOf, held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
 import { newestMsOf, timeAt, timeOf } from '../../core/state/state-columns.ts'
 import { secondMs } from '../../core/time.ts'
 import type { RegisteredSensor, RegisteredSite } from '../../schemas/devices/registered-sensor.ts'
@@ -54,6 +54,15 @@ export function lastHeardMs({ state, slot }: Place): number | null {
 export function silenceSeconds(entry: Place, nowMs: number): number | null {
   const lastMs = lastHeardMs(entry)
   return lastMs === null ? null : Math.max(0, Math.floor((nowMs - lastMs) / secondMs))
+}
+
+/**
+ * Whether it sent something within its grace, by the clock. Unlike `isOnline` it is also false while a
+ * storm holds the silence back, and while nothing of ours receives.
+ */
+export function isReporting(entry: Place & Pick<Entry, 'sensor'>, nowMs: number): boolean {
+  const lastMs = lastHeardMs(entry)
+  return lastMs !== null && nowMs - lastMs <= graceMsOf(entry.sensor.cadenceMs)
 }
 
 /** When its newest reading arrived, or its entry was written, whichever is later. */

@@ -130,7 +130,20 @@ export const leftOut = {
   description:
     'readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed',
 } as const
-const sensorCounts = object({ total: integer, online: integer, offline: integer })
+const sensorCounts = object({
+  total: integer,
+  online: integer,
+  offline: integer,
+  reporting: {
+    ...integer,
+    description:
+      'sent a fresh reading within three of their intervals, by the clock: `online` changes later in an outage of many sensors',
+  },
+  never_reported: {
+    ...integer,
+    description: 'registered, and no reading of them was accepted yet',
+  },
+})
 const aqiStatistics = {
   average: numberOrNull,
   median: numberOrNull,

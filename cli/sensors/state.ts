@@ -4,27 +4,21 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shownLine } from '../../core/shown-text.ts'
 import { listRejected } from '../../operate/rejected-messages.ts'
+import { askConnections, keyStateOf, type SensorAccess } from '../../operate/sensor-access.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { parseCredential } from '../../schemas/devices/credential.ts'
 import type { OpenConnection } from '../../schemas/devices/open-connection.ts'
-import { parseSeen, type Seen } from '../../schemas/devices/seen.ts'
-import { buckets, connectionsSubject } from '../../schemas/subjects.ts'
+import { parseSeen } from '../../schemas/devices/seen.ts'
+import { buckets } from '../../schemas/subjects.ts'
 
-export type SensorState = {
-  readonly key: 'none' | 'good' | 'revoked'
-  /** Since when. */
-  readonly key_at?: string
-  /** Until when the former credential is valid too. */
-  readonly previous_key_until?: string
+export type SensorState = SensorAccess & {
   /** Open now; null: no gate answers. */
   readonly connections: readonly OpenConnection[] | null
-  readonly seen: Seen
   /** Of its newest 1,000 items that the pipeline refused, by reason. */
   readonly refused: Readonly<Record<string, number>>
 }
 
 const mostRefused = 1_000
-const gateAnswersWithinMs = 3_000
 
 export async function readSensorState(nc: NatsConnection, id: string): Promise<SensorState> {
   const kvm = new Kvm(nc)
@@ -33,32 +27,16 @@ export async function readSensorState(nc: NatsConnection, id: string): Promise<S
   const [credential, seen, connections, items] = await Promise.all([
     read(buckets.credentials, parseCredential),
     read(buckets.seen, parseSeen),
-    openConnections(nc, id),
+    askConnections(nc, id),
     listRejected(nc, { reasons: [], sensor: id }, mostRefused),
   ])
   const refused: Record<string, number> = {}
   for (const { reason } of items) refused[reason] = (refused[reason] ?? 0) + 1
-  const until = credential?.previous?.until
   return {
-    key:
-      credential === undefined ? 'none' : credential.revoked_at === undefined ? 'good' : 'revoked',
-    ...(credential && { key_at: credential.revoked_at ?? credential.created_at }),
-    ...(until !== undefined && Date.parse(until) > Date.now() ? { previous_key_until: until } : {}),
+    ...keyStateOf(credential, Date.now()),
     connections,
     seen: seen ?? {},
     refused,
-  }
-}
-
-async function openConnections(
-  nc: NatsConnection,
-  id: string,
-): Promise<readonly OpenConnection[] | null> {
-  try {
-    const answer = await nc.request(connectionsSubject(id), '', { timeout: gateAnswersWithinMs })
-    return answer.json<OpenConnection[]>()
-  } catch {
-    return null
   }
 }
 

@@ -6,6 +6,7 @@
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import {
+  accessSubject,
   ackSubject,
   askSubject,
   attemptsStream,
@@ -228,7 +229,8 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     acknowledges: [mailStream],
     purges: [auditStream, requestsStream],
     deletes: [rejectedStream],
-    requests: [anyShard],
+    // why a sensor is silent: without reading secrets' hashes
+    requests: [anyShard, accessSubject('*'), connectionsSubject('*')],
   },
   gate: {
     writes: [
@@ -241,7 +243,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...bucketStreams('sensors', 'credentials', 'applications', 'seen', 'system', 'leases'),
     ],
     acknowledges: [topicsStream],
-    responds: [connectionsSubject('*'), deniedSubject('*')],
+    responds: [accessSubject('*'), connectionsSubject('*'), deniedSubject('*')],
     shares: [pauseSubject('*'), spentSubject],
   },
 }

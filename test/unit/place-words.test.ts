@@ -66,11 +66,13 @@ const place = (more: Partial<PlaceNow> = {}): PlaceNow => ({
   id: 'ikeja',
   name: 'Ikeja',
   area: null,
-  sensors: { total: 4, online: 3 },
+  sensors: { total: 4, reporting: 3, never_reported: 0 },
   isRetired: false,
+  silence: null,
   air: { aqi: 141, category: 'unhealthy_sensitive', basis: 'nowcast', pollutant: 'pm25' },
   day: { pollutant: 'pm25', ugM3: 34.5, timesGuideline: 2.3, guideline: 15, hours: 24 },
   last_reading: '2026-11-22T14:04:50.000Z',
+  last_index: null,
   timezone: 'Africa/Lagos',
   made_at: '2026-11-22T14:05:00.000Z',
   ...more,
@@ -85,7 +87,11 @@ test('the words have the number, its basis, advice, the guideline, and the local
     mean: 'PM2.5, 24-hour mean: 34.5 µg/m³ (guideline for 24 hours: 15 µg/m³)',
     time: '15:05, West Africa Time',
     state: '3 of 4 sensors online',
-    pollutant: 'Main pollutant: PM2.5',
+    facts: [
+      'PM2.5, 24-hour mean: 34.5 µg/m³ (guideline for 24 hours: 15 µg/m³)',
+      'Main pollutant: PM2.5',
+      'From values as measured, not corrected',
+    ],
   })
   expect(placeWords(place(), en).advice).toMatch(/^Children, older people/)
   const ten = place({
@@ -103,19 +109,75 @@ test('the words have the number, its basis, advice, the guideline, and the local
   })
 })
 
-test('a sensor that is offline, retired or without data says so, and shows no number', () => {
-  const sensor = { kind: 'sensor', sensors: { total: 1, online: 0 }, air: null, day: null } as const
-  expect(placeWords(place(sensor), en)).toMatchObject({
-    number: '–',
-    verdict: 'No index now',
-    state: 'Offline',
-    last: 'Last reading: 22 Nov 2026, 15:04, West Africa Time',
-  })
-  expect(placeWords(place({ ...sensor, isRetired: true }), en).advice).toMatch(/taken out/)
-  expect(placeWords(place({ ...sensor, last_reading: null }), en)).toMatchObject({
-    state: 'No data yet',
+const ofSensor = {
+  kind: 'sensor',
+  sensors: { total: 1, reporting: 0, never_reported: 0 },
+  air: null,
+  day: null,
+} as const
+const at = '2026-11-22T14:04:50.000Z'
+
+test.each([
+  ['silent', { at }, /^Nothing arrives from it/, /^Rien n’arrive de lui/],
+  ['retired', { at }, /taken out of the network/, /retiré du réseau/],
+  ['ended', { at: null }, /operator has ended/, /opérateur a mis fin/],
+  ['not_accepted', { at }, /\(last 22 Nov 2026, 15:04.*not accepted/, /n’est pas accepté/],
+  ['not_accepted', { at: null }, /^Something arrives under its name, but/, /sous son nom, mais/],
+  ['connected', { at: null }, /connected, but sends no readings/, /connecté, mais/],
+  ['never', { at: null }, /has not sent a reading yet/, /pas encore envoyé/],
+  [
+    'outage',
+    { at, place: 'Lagos' },
+    /^No sensor of Lagos .* since 22 Nov 2026, 15:04/,
+    /^Aucun capteur de Lagos/,
+  ],
+  [
+    'outage',
+    { at: null, silent: 31, of: 40, place: 'Lagos' },
+    /^31 of 40 sensors of Lagos/,
+    /^31 capteurs/,
+  ],
+] as const)(
+  'a sensor that is %s says why it does not report, and gives no advice',
+  (kind, more, words, french) => {
+    const silence = { kind, ...more }
+    const last_index = { aqi: 112, category: 'unhealthy_sensitive' } as const
+    const silent = place({ ...ofSensor, silence, last_index, isRetired: kind === 'retired' })
+    expect(placeWords(silent, en)).toMatchObject({
+      number: '–',
+      verdict: 'No index now',
+      state: kind === 'retired' ? 'Retired' : 'Offline',
+      advice: expect.stringMatching(words),
+      last: 'Last measured: US AQI 112, Unhealthy for sensitive groups, 22 Nov 2026, 15:04, West Africa Time.',
+      facts: [],
+    })
+    expect(placeWords(silent, fr).advice).toMatch(french)
+  },
+)
+
+test('a sensor that never sent is called that, not offline', () => {
+  const silence = { kind: 'never', at: null } as const
+  expect(placeWords(place({ ...ofSensor, silence, last_reading: null }), en)).toMatchObject({
+    state: 'Has not sent yet',
     last: undefined,
   })
+})
+
+test('a place from which nothing arrives says so, since when, and gives no advice', () => {
+  const silence = { kind: 'outage', at, silent: 4, of: 4 } as const
+  const sensors = { total: 4, reporting: 0, never_reported: 0 }
+  const dead = place({ silence, sensors, air: null, day: null })
+  expect(placeWords(dead, en)).toMatchObject({
+    number: '–',
+    verdict: 'No data arrives',
+    state: '0 of 4 sensors online',
+    advice: expect.stringMatching(
+      /^Nothing has arrived since 22 Nov 2026, 15:04, West Africa Time/,
+    ),
+  })
+  expect(placeText(dead, en, server.publicUrl)).toMatch(
+    /^Ikeja: No data arrives\nNothing has arrived since 22 Nov 2026, 15:04/,
+  )
 })
 
 test('a time is of the network’s zone, whatever the machine’s is, also where clocks change', () => {

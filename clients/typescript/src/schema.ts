@@ -1583,6 +1583,10 @@ export interface components {
             readonly total: number;
             readonly online: number;
             readonly offline: number;
+            /** @description sent a fresh reading within three of their intervals, by the clock: `online` changes later in an outage of many sensors */
+            readonly reporting: number;
+            /** @description registered, and no reading of them was accepted yet */
+            readonly never_reported: number;
         };
         readonly AreaBrief: {
             readonly name: string;

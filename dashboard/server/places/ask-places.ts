@@ -1,8 +1,11 @@
 /** What the API says of an area or a sensor, put together. */
 import { slugOf } from '../../../core/air/area.ts'
+import type { UsCategory } from '../../../core/air/index/us-bands.ts'
 import { formatIsoMs } from '../../../core/iso-time.ts'
+import { graceMsOf } from '../../../core/state/presence.ts'
+import type { PublicReason } from '../../../core/state/why-silent.ts'
 import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../../../core/time.ts'
-import type { PlaceNow } from '../../place-now.ts'
+import type { PlaceNow, SilenceNow } from '../../place-now.ts'
 import { airOf, dayOf, type Hour, type Means, meansOf } from './air-of.ts'
 
 export type PlaceKey =
@@ -42,6 +45,15 @@ type Asking = {
   readonly city: string
   readonly timezone: string
   readonly nowMs: number
+  /** Of a sensor that does not report. */
+  readonly why: (sensor: SilentSensor) => Promise<PublicReason>
+}
+
+export type SilentSensor = {
+  readonly id: string
+  readonly area: string
+  readonly lastMs: number | null
+  readonly retiredMs: number | null
 }
 
 /** @returns undefined: there is no such place @throws where the API does not answer */
@@ -53,7 +65,7 @@ export async function askPlace(key: PlaceKey, asking: Asking): Promise<PlaceNow 
 type Average = { readonly avg: number | null }
 type AreaAnswer = {
   readonly area: { readonly name: string }
-  readonly sensors: { readonly total: number; readonly online: number }
+  readonly sensors: PlaceNow['sensors']
   readonly last_updated: string | null
   readonly aqi: { readonly nowcast: number | null }
   readonly measurements: { readonly pm25: Average; readonly pm10: Average }
@@ -87,8 +99,10 @@ async function askArea(name: string, asking: Asking): Promise<PlaceNow | undefin
       means: averagesOf(measurements),
     }),
   )
+  const { total, reporting, never_reported } = answer.sensors
+  const silence = silenceOfArea(answer)
   const recent =
-    answer.aqi.nowcast === null
+    answer.aqi.nowcast === null && silence === null
       ? await ask<AreaAnswer>(`${path}?start_time=${since(nowMs, recentMs)}`, network)
       : undefined
   const isCity = answer.area.name === city
@@ -97,28 +111,48 @@ async function askArea(name: string, asking: Asking): Promise<PlaceNow | undefin
     id: slugOf(answer.area.name) || answer.area.name,
     name: answer.area.name,
     area: null,
-    sensors: { total: answer.sensors.total, online: answer.sensors.online },
+    sensors: { total, reporting, never_reported },
     isRetired: false,
-    air: airOf({
-      nowcast: answer.aqi.nowcast,
-      hours,
-      recent: recent && averagesOf(recent.measurements),
-      nowMs,
-    }),
-    day: dayOf(averagesOf(answer.measurements), hours.filter(isMeasured).length),
+    silence,
+    // what hours ago weighed is not the air of now
+    air:
+      silence === null
+        ? airOf({
+            nowcast: answer.aqi.nowcast,
+            hours,
+            recent: recent && averagesOf(recent.measurements),
+            nowMs,
+          })
+        : null,
+    day:
+      silence === null
+        ? dayOf(averagesOf(answer.measurements), hours.filter(isMeasured).length)
+        : null,
     last_reading: answer.last_updated,
+    last_index: null,
     timezone,
     made_at: formatIsoMs(nowMs),
   }
 }
 
+function silenceOfArea({ sensors, last_updated: at }: AreaAnswer): SilenceNow | null {
+  const { total, reporting, never_reported: never } = sensors
+  if (reporting > 0 || total === 0) return null
+  if (total === never) return { kind: 'never', at: null }
+  return { kind: 'outage', at, silent: total - never, of: total - never }
+}
+
 const isMeasured = ({ means }: Hour): boolean => means.pm25 !== null || means.pm10 !== null
 
-type SensorAnswer = {
+export type SensorAnswer = {
   readonly sensor_id: string
   readonly sensor_status: 'online' | 'offline'
   readonly retired: boolean
+  readonly retired_at: string | null
   readonly last_reading: string | null
+  readonly silence_seconds: number | null
+  readonly expected_interval_seconds: number
+  readonly latest: { readonly aqi: number | null; readonly aqi_category: UsCategory | null } | null
   readonly aqi_nowcast: number | null
   readonly area: string
   readonly location: { readonly address: string }
@@ -139,6 +173,7 @@ async function askSensor(id: string, asking: Asking): Promise<PlaceNow | undefin
   const path = `/v1/sensors/${encodeURIComponent(id)}`
   const sensor = await ask<SensorAnswer>(`${path}/status`, network)
   if (sensor === undefined) return undefined
+  const silence = await silenceOfSensor(sensor, asking)
   const query = `interval=hour&measurements=pm25,pm10&start_time=${since(nowMs, dayMs)}`
   const day = await ask<StatisticsAnswer>(`${path}/statistics?${query}`, network)
   const hours = (day?.statistics ?? []).map(
@@ -149,22 +184,61 @@ async function askSensor(id: string, asking: Asking): Promise<PlaceNow | undefin
     }),
   )
   const recent =
-    sensor.aqi_nowcast === null && sensor.sensor_status === 'online'
+    sensor.aqi_nowcast === null && silence === null
       ? await recentMeans(sensor.sensor_id, asking)
       : undefined
   const { address } = sensor.location
+  const { latest } = sensor
   return {
     kind: 'sensor',
     id: sensor.sensor_id,
     name: address === '' ? sensor.sensor_id : address,
     area: { name: sensor.area, slug: slugOf(sensor.area) || sensor.area },
-    sensors: { total: 1, online: sensor.sensor_status === 'online' ? 1 : 0 },
+    sensors: {
+      total: 1,
+      reporting: silence === null ? 1 : 0,
+      never_reported: sensor.last_reading === null ? 1 : 0,
+    },
     isRetired: sensor.retired,
-    air: airOf({ nowcast: sensor.aqi_nowcast, hours, recent, nowMs }),
-    day: dayOf(meansOf(hours), hours.filter(isMeasured).length),
+    silence,
+    air: silence === null ? airOf({ nowcast: sensor.aqi_nowcast, hours, recent, nowMs }) : null,
+    day: silence === null ? dayOf(meansOf(hours), hours.filter(isMeasured).length) : null,
     last_reading: sensor.last_reading,
+    last_index:
+      latest?.aqi == null || latest.aqi_category === null
+        ? null
+        : { aqi: latest.aqi, category: latest.aqi_category },
     timezone,
     made_at: formatIsoMs(nowMs),
+  }
+}
+
+/** Also one whose silence a storm holds back, which the API still calls online. */
+export const isSilent = (
+  sensor: Pick<SensorAnswer, 'sensor_status' | 'silence_seconds' | 'expected_interval_seconds'>,
+): boolean =>
+  sensor.sensor_status === 'offline' ||
+  (sensor.silence_seconds ?? 0) * secondMs > graceMsOf(sensor.expected_interval_seconds * secondMs)
+
+async function silenceOfSensor(sensor: SensorAnswer, { why }: Asking): Promise<SilenceNow | null> {
+  if (!isSilent(sensor)) return null
+  const { kind, ...reason } = await why(silentSensor(sensor))
+  return {
+    kind,
+    at: 'atMs' in reason && reason.atMs !== null ? formatIsoMs(reason.atMs) : null,
+    ...('of' in reason && { silent: reason.silent, of: reason.of, place: reason.place }),
+  }
+}
+
+export const silentSensor = (
+  sensor: Pick<SensorAnswer, 'sensor_id' | 'area' | 'last_reading' | 'retired_at'>,
+): SilentSensor => {
+  const msOf = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso))
+  return {
+    id: sensor.sensor_id,
+    area: sensor.area,
+    lastMs: msOf(sensor.last_reading),
+    retiredMs: msOf(sensor.retired_at),
   }
 }
 

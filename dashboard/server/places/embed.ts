@@ -44,7 +44,7 @@ export function embedPage(
 <span class="embed-index"><b>${words.number}</b> <span>${words.verdict}<small>${words.basis}</small></span></span>
 <span class="embed-advice">${words.advice}</span>
 ${words.times !== undefined && html`<span class="embed-who">${words.times}<small>${words.mean}</small></span>`}
-${words.last !== undefined && html`<span class="embed-last">${words.state}. ${words.last}</span>`}
+${words.last !== undefined && html`<span class="embed-last">${words.last}</span>`}
 <span class="embed-foot"><span>${words.time}</span> <span>airproof</span></span>
 </a>
 <p id="stale" hidden>${texts.city.away}</p>

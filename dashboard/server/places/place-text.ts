@@ -10,7 +10,7 @@ export function placeText(place: PlaceNow, texts: PlaceTexts, publicUrl: string)
   const time = dateTimeIn(place.timezone, Date.parse(place.made_at), texts)
   return [
     `${plainName(place.name)}: ${place.air === null ? words.verdict : `${words.number} ${words.verdict}`}${facts === '' ? '' : ` (${facts})`}`,
-    words.last === undefined ? words.advice : `${words.state}. ${words.last}`,
+    [words.advice, words.last].filter(Boolean).join(' '),
     `${time}  ${publicUrl}${pathOf(place)}`,
     '',
   ].join('\n')

@@ -1,10 +1,21 @@
 /** What the server knows of places, areas and readings for the pages that it writes. */
+import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIsoMs } from '../../../core/iso-time.ts'
+import { type PublicReason, publicReason } from '../../../core/state/why-silent.ts'
 import { minuteMs, secondMs } from '../../../core/time.ts'
 import type { PlaceNow } from '../../place-now.ts'
 import { type AreaNow, askAreas } from './ask-areas.ts'
-import { type AskApi, askPlace, type PlaceKey } from './ask-places.ts'
+import {
+  type AskApi,
+  askPlace,
+  isSilent,
+  type PlaceKey,
+  type SensorAnswer,
+  type SilentSensor,
+  silentSensor,
+} from './ask-places.ts'
 import { keepAnswers } from './kept.ts'
+import { readSilence, type Silence } from './silence.ts'
 
 export type { AreaNow } from './ask-areas.ts'
 
@@ -25,9 +36,12 @@ export type Places = {
   readonly look: (key: PlaceKey, network: string) => Promise<Seen<PlaceNow>>
   readonly areas: (network: string) => Promise<readonly AreaNow[] | 'away'>
   readonly reading: (id: string, timeMs: number, network: string) => Promise<Seen<ReadingNow>>
+  /** Why a sensor does not report, for operators; null: it does. */
+  readonly silence: (id: string, network: string) => Promise<Silence | null>
 }
 
 type Options = {
+  readonly nc: NatsConnection
   readonly ask: AskApi
   /** The name of the whole network. */
   readonly city: string
@@ -36,7 +50,7 @@ type Options = {
   readonly onFailure: (error: unknown) => void
 }
 
-export function openPlaces({ ask, city, timezone, nowMs, onFailure }: Options): Places {
+export function openPlaces({ nc, ask, city, timezone, nowMs, onFailure }: Options): Places {
   const shared = { waitMs: 3 * secondMs, nowMs, onFailure }
   const places = keepAnswers<PlaceNow | 'unknown'>({
     ...shared,
@@ -56,12 +70,32 @@ export function openPlaces({ ask, city, timezone, nowMs, onFailure }: Options): 
     keptMs: minuteMs,
     most: 500,
   })
+  const look: Places['look'] = async (key, network) =>
+    await places(key.kind === 'city' ? '' : `${key.kind} ${key.id}`, async () => {
+      const why = async (sensor: SilentSensor): Promise<PublicReason> =>
+        publicReason((await silenceOf(sensor, network)).reason)
+      const asking = { ask, network, city, timezone, nowMs: nowMs(), why }
+      return (await askPlace(key, asking)) ?? 'unknown'
+    })
+  const silenceOf = async (
+    { area, ...sensor }: SilentSensor,
+    network: string,
+  ): Promise<Silence> => {
+    const known = async (key: PlaceKey): Promise<PlaceNow | undefined> => {
+      const place = await look(key, network)
+      return typeof place === 'string' ? undefined : place
+    }
+    const places = Promise.all([known({ kind: 'city' }), known({ kind: 'area', id: area })])
+    return await readSilence(nc, { ...sensor, places, nowMs: nowMs() })
+  }
   return {
-    look: async (key, network) =>
-      await places(key.kind === 'city' ? '' : `${key.kind} ${key.id}`, async () => {
-        const asking = { ask, network, city, timezone, nowMs: nowMs() }
-        return (await askPlace(key, asking)) ?? 'unknown'
-      }),
+    look,
+    silence: async (id, network) => {
+      const path = `/v1/sensors/${encodeURIComponent(id)}/status`
+      const sensor = await ask<SensorAnswer>(path, network)
+      if (sensor === undefined || !isSilent(sensor)) return null
+      return await silenceOf(silentSensor(sensor), network)
+    },
     areas: async (network) => await areas('', async () => await askAreas(ask, network, nowMs())),
     reading: async (id, timeMs, network) =>
       await readings(`${id} ${timeMs}`, async () => {

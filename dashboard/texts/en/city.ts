@@ -38,10 +38,33 @@ export const city = {
   sensorsOnline: (online: string, total: string) => `${online} of ${total} sensors online`,
   none: 'No index now',
   noneWhy: 'There is no reading of the last 10 minutes, and not enough data for NowCast yet.',
-  noneRetired:
-    'This sensor was taken out of the network. What it measured stays, and can still be verified.',
+  /** In place of a number, when no sensor of a place reports. */
+  silent: 'No data arrives',
+  /** Why nothing arrives; the times have their zone. */
+  silence: {
+    /** Of the city or an area. */
+    here: (time: string) =>
+      `Nothing has arrived since ${time}: the network or our servers are down. Nobody measures the air here now, so there is no advice.`,
+    neverHere: 'No sensor here has sent a reading yet.',
+    /** Of a sensor: none of its network or area reports. */
+    all: (place: string, time: string) =>
+      `No sensor of ${place} has reported since ${time}: the network or our servers are down, not this sensor.`,
+    most: (silent: string, of: string, place: string) =>
+      `${silent} of ${of} sensors of ${place} are silent: probably a network or power failure, not this sensor alone.`,
+    retired:
+      'This sensor was taken out of the network. What it measured stays, and can still be verified.',
+    ended: 'The operator has ended this sensor’s access to the network, or has not given it any.',
+    notAccepted: (time: string | undefined) =>
+      `Something arrives under its name${time === undefined ? '' : ` (last ${time})`}, but it is not accepted: key, clock or format of the device may be wrong. The operator can see the exact reason.`,
+    connected:
+      'It is connected, but sends no readings: the measuring part of the device has stopped.',
+    never: 'It is registered, but has not sent a reading yet.',
+    silent: 'Nothing arrives from it. Check its power and its connection to the internet.',
+  },
   lastReading: (time: string) => `Last reading: ${time}`,
-  neverRead: 'No data yet',
+  lastMeasured: (time: string, aqi: string, category: string) =>
+    `Last measured: US AQI ${aqi}, ${category}, ${time}.`,
+  neverRead: 'Has not sent yet',
   offline: 'Offline',
   online: 'Online',
   retired: 'Retired',

@@ -23,12 +23,6 @@ export const sensor = {
   tooFew: 'Not enough data yet',
   quality: 'Quality',
   qualityLabel: 'What was noticed about these values',
-  since: 'Offline since',
-  sinceHint: 'Showing the last reading.',
-  retired: 'Taken out of the network',
-  retiredHint: 'What it measured stays, and can still be verified.',
-  neverSent: (every: string) =>
-    `No data yet. It is registered and should send every ${every}; it appears here with its first reading.`,
   qr: 'QR code of this page',
   qrHint: 'This page, to print and put on the sensor',
 }

@@ -33,10 +33,28 @@ export const city: CityTexts = {
   sensorsOnline: (online, total) => `${online} capteurs en ligne sur ${total}`,
   none: 'Pas d’indice en ce moment',
   noneWhy: 'Aucune mesure des 10 dernières minutes, et trop peu d’heures pour NowCast.',
-  noneRetired:
-    'Ce capteur a été retiré du réseau. Ses mesures restent, et peuvent toujours être vérifiées.',
+  silent: 'Aucune donnée n’arrive',
+  silence: {
+    here: (time) =>
+      `Rien n’est arrivé depuis ${time} : le réseau ou nos serveurs sont en panne. Personne ne mesure l’air ici en ce moment, il n’y a donc pas de conseil.`,
+    neverHere: 'Aucun capteur n’a encore envoyé de mesure ici.',
+    all: (place, time) =>
+      `Aucun capteur de ${place} n’a rien envoyé depuis ${time} : c’est le réseau ou nos serveurs, pas ce capteur.`,
+    most: (silent, of, place) =>
+      `${silent} capteurs de ${place} sur ${of} se taisent : sans doute une panne de réseau ou de courant, pas ce seul capteur.`,
+    retired:
+      'Ce capteur a été retiré du réseau. Ses mesures restent, et peuvent toujours être vérifiées.',
+    ended: 'L’opérateur a mis fin à l’accès de ce capteur au réseau, ou ne lui en a pas donné.',
+    notAccepted: (time) =>
+      `Quelque chose arrive sous son nom${time === undefined ? '' : ` (dernière fois : ${time})`}, mais n’est pas accepté : la clé, l’horloge ou le format de l’appareil sont peut-être faux. L’opérateur peut voir la raison exacte.`,
+    connected:
+      'Il est connecté, mais n’envoie pas de mesures : la partie qui mesure s’est arrêtée.',
+    never: 'Il est enregistré, mais n’a pas encore envoyé de mesure.',
+    silent: 'Rien n’arrive de lui. Vérifiez son alimentation et sa connexion à internet.',
+  },
   lastReading: (time) => `Dernière mesure : ${time}`,
-  neverRead: 'Pas encore de données',
+  lastMeasured: (time, aqi, category) => `Dernière mesure : IQA (US) ${aqi}, ${category}, ${time}.`,
+  neverRead: 'N’a encore rien envoyé',
   offline: 'Hors ligne',
   online: 'En ligne',
   retired: 'Retiré',

@@ -24,12 +24,6 @@ export const sensor: SensorTexts = {
   tooFew: 'Pas encore assez de données',
   quality: 'Qualité',
   qualityLabel: 'Remarques sur ces valeurs',
-  since: 'Hors ligne depuis',
-  sinceHint: 'Voici la dernière mesure.',
-  retired: 'Retiré du réseau',
-  retiredHint: 'Ses mesures restent, et peuvent toujours être vérifiées.',
-  neverSent: (every) =>
-    `Pas encore de données. Il est enregistré et devrait envoyer toutes les ${every} ; il apparaît ici avec sa première mesure.`,
   qr: 'Code QR de cette page',
   qrHint: 'Cette page, à imprimer et à coller sur le capteur',
 }

@@ -15,7 +15,6 @@ type HeadlineProps = {
  * before this runs.
  */
 export function Headline({ place, children }: HeadlineProps) {
-  const { city } = placeTexts
   const words = placeWords(place, placeTexts)
   return (
     <section
@@ -41,14 +40,15 @@ export function Headline({ place, children }: HeadlineProps) {
         </span>
       </p>
       <p class="headline-advice">{words.advice}</p>
+      {words.last !== undefined && <p class="headline-last">{words.last}</p>}
       <p class="headline-facts headline-hint">
-        {words.times !== undefined && (
-          <>
-            <strong>{words.times}</strong> <span>{words.mean}</span>{' '}
-          </>
-        )}
-        {words.pollutant !== undefined && <span>{words.pollutant} </span>}
-        {place.air !== null && <span>{city.measured}</span>}
+        {words.times !== undefined && <strong>{words.times}</strong>}
+        {words.facts.map((fact, at) => (
+          <span key={fact}>
+            {(at > 0 || words.times !== undefined) && ' · '}
+            {fact}
+          </span>
+        ))}
       </p>
     </section>
   )

@@ -618,6 +618,10 @@ class SensorCounts(TypedDict):
     total: int
     online: int
     offline: int
+    reporting: int
+    """sent a fresh reading within three of their intervals, by the clock: `online` changes later in an outage of many sensors"""
+    never_reported: int
+    """registered, and no reading of them was accepted yet"""
 
 
 class AreaBrief(TypedDict):

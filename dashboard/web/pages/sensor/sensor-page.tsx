@@ -8,12 +8,10 @@ import { Later } from '../../parts/later.tsx'
 import { Share } from '../../parts/share.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { placeTexts } from '../../parts/texts-of-place.ts'
-import { duration } from '../../parts/times.ts'
 import { useTitle } from '../../parts/title.ts'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { useEvery } from '../../parts/use-every.ts'
 import { usePlace } from '../../parts/use-place.ts'
-import { When } from '../../parts/when.tsx'
 import { LastReading } from './last-reading.tsx'
 import { ReadingsCard } from './readings-card.tsx'
 import './sensor.css'
@@ -77,7 +75,6 @@ function Known({ sensor, error, again }: KnownProps) {
   const id = sensor.sensor_id
   return (
     <>
-      {sensor.sensor_status === 'offline' && <Offline sensor={sensor} />}
       {error !== undefined && <Failed error={error} retry={again} />}
       <LastReading sensor={sensor} api={config.value.api} />
       <Later load={async () => await import('../../charts/history.tsx')}>
@@ -122,19 +119,3 @@ function Unknown({ id, error }: { readonly id: string; readonly error: AskError 
     </div>
   )
 }
-
-const Offline = ({ sensor }: { readonly sensor: SensorNow }) => (
-  <p class="notice warn">
-    {sensor.retired ? (
-      <>
-        {texts.retired}: <When at={sensor.retired_at ?? ''} />. {texts.retiredHint}
-      </>
-    ) : sensor.last_reading === null ? (
-      texts.neverSent(duration(sensor.expected_interval_seconds))
-    ) : (
-      <>
-        {texts.since} <When at={sensor.offline_since ?? sensor.last_reading} />. {texts.sinceHint}
-      </>
-    )}
-  </p>
-)

@@ -1,0 +1,74 @@
+/** Why a sensor does not report: what the gate, the refused messages and its neighbours say. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import {
+  type Reporting,
+  type SilenceFacts,
+  type SilenceReason,
+  whySilent,
+} from '../../../core/state/why-silent.ts'
+import { newestRejected, type Rejected } from '../../../operate/rejected-messages.ts'
+import { askAccess, askConnections, type SensorAccess } from '../../../operate/sensor-access.ts'
+import type { OpenConnection } from '../../../schemas/devices/open-connection.ts'
+import type { PlaceNow } from '../../place-now.ts'
+
+/** For operators: it has addresses. */
+export type Silence = {
+  readonly reason: SilenceReason
+  /** null: no gate answers. */
+  readonly access: SensorAccess | null
+  readonly connections: readonly OpenConnection[] | null
+  /** Its newest message that was refused. */
+  readonly rejected: Rejected | null
+}
+
+type Known = Pick<SilenceFacts, 'lastMs' | 'retiredMs' | 'nowMs'> & {
+  readonly id: string
+  /** The whole network, and its area. */
+  readonly places: Promise<readonly (PlaceNow | undefined)[]>
+}
+
+/** Asks all of it at once; of what is away, nothing is known. */
+export async function readSilence(
+  nc: NatsConnection,
+  { id, places, ...known }: Known,
+): Promise<Silence> {
+  const [access, connections, rejected, [network, area]] = await Promise.all([
+    askAccess(nc, id),
+    askConnections(nc, id),
+    newestRejected(nc, id).catch(() => undefined),
+    places,
+  ])
+  const reason = whySilent({
+    ...known,
+    network: network && reportingOf(network),
+    area: area && reportingOf(area),
+    access: access === null ? undefined : factsOf(access, connections),
+    rejected: rejected && { atMs: Date.parse(rejected.arrived), reason: rejected.reason },
+  })
+  return { reason, access, connections, rejected: rejected ?? null }
+}
+
+export const reportingOf = ({ name, sensors, last_reading: last }: PlaceNow): Reporting => ({
+  name,
+  heard: sensors.total - sensors.never_reported,
+  reporting: sensors.reporting,
+  lastMs: last === null ? null : Date.parse(last),
+})
+
+function factsOf(
+  { key, key_at: keyAt, seen }: SensorAccess,
+  connections: Silence['connections'],
+): SilenceFacts['access'] {
+  const { heard, refused, denied, paused_until: paused } = seen
+  const msOf = (iso: string | undefined): number | undefined =>
+    iso === undefined ? undefined : Date.parse(iso)
+  return {
+    key,
+    keyMs: msOf(keyAt),
+    connections: connections?.length,
+    contactMs: msOf(heard?.at),
+    refused: refused && { atMs: Date.parse(refused.at), reason: refused.reason },
+    deniedMs: msOf(denied?.at),
+    pausedUntilMs: msOf(paused),
+  }
+}
