@@ -1,6 +1,7 @@
 import { longestTarget } from '../core/access/request-target.ts'
 import { isDemonstrationChain } from '../core/proof/demonstration-chain.ts'
 import { openAccountBook } from '../operate/account-book.ts'
+import { clientNetwork } from '../runtime/http/client-network.ts'
 import { usualConnections } from '../runtime/http/connection-bounds.ts'
 import { startHttpServer } from '../runtime/http/http-server.ts'
 import { openMetrics } from '../runtime/metrics.ts'
@@ -25,6 +26,7 @@ import { openMailing } from './open-mailing.ts'
 import { aboutRoutes } from './server/about.ts'
 import { openAccountApi } from './server/account-api/account-api.ts'
 import { openAudit } from './server/account-api/audit.ts'
+import type { LookSilence } from './server/account-api/operator-sensors.ts'
 import { createApp } from './server/app.ts'
 import { openCityMap } from './server/city-map.ts'
 import { dataProxy } from './server/data-proxy.ts'
@@ -72,7 +74,16 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   )
   const audit = openAudit(nc, { proxies, nowMs })
   const { idPrefix } = config
-  const known = { nc, book, accounts, keys, hashesOf, idPrefix, audit, nowMs, clockMs }
+  const places = openPlaces({
+    nc,
+    ask: askApi({ apiUrl, key: internalKey.current }),
+    city: settings.network,
+    timezone: settings.timezone,
+    nowMs,
+    onFailure: (error) => log.debug({ err: error }, 'the API did not say how the air is'),
+  })
+  const silence: LookSilence = (ctx, id) => places.silence(id, clientNetwork(ctx.req, proxies))
+  const known = { nc, book, accounts, keys, hashesOf, idPrefix, audit, silence, nowMs, clockMs }
   const accountApi = opened.use(await openAccountApi(known))
   const metrics = openMetrics('dashboard')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
@@ -96,14 +107,6 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const { tiles } = settings.map
   const tilesHost = tiles === undefined ? undefined : new URL(tiles).host
   const site = { api: settings.publicApiUrl, contact, licence, attribution, tilesHost }
-  const places = openPlaces({
-    nc,
-    ask: askApi({ apiUrl, key: internalKey.current }),
-    city: settings.network,
-    timezone: settings.timezone,
-    nowMs,
-    onFailure: (error) => log.debug({ err: error }, 'the API did not say how the air is'),
-  })
   const draw = opened.use(openDraw({ nowMs }))
   const serveView = placeViews({
     places,
@@ -129,6 +132,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       chooseLanguage(keepLanguage(book)),
       ...aboutRoutes(site),
       pageConfig({
+        url: publicUrl,
         api: settings.publicApiUrl,
         contact: settings.contact,
         network: settings.network,
@@ -143,7 +147,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       ...cityMap.routes,
       networkRoute({ apiUrl, nowMs }),
       eventCatalogue,
-      ...qrCodes({ publicUrl, publicApiUrl: settings.publicApiUrl, proxies, clockMs }),
+      ...qrCodes({ publicUrl, proxies, clockMs }),
       ...placeRoutes({ places, draw, publicUrl, proxies, clockMs }),
       ...people,
       ...accountApi.routes,

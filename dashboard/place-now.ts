@@ -27,6 +27,8 @@ export type PlaceNow = {
   readonly air: AirNow | null
   /** The mean of the last 24 hours against WHO's guideline; null without readings. */
   readonly day: DayMean | null
+  /** What is usual at this hour of the week; null where too little is known, and without air. */
+  readonly usual: UsualNow | null
   /** When the newest reading was measured. */
   readonly last_reading: string | null
   /** The index of a sensor's newest reading. */
@@ -53,6 +55,13 @@ export type AirNow = {
   /** `nowcast`: EPA's, over 12 hours. `ten_minutes`: the mean of that time, where hours are too few. */
   readonly basis: 'nowcast' | 'ten_minutes'
   readonly pollutant: Pollutant | null
+}
+
+export type UsualNow = {
+  /** The mean index of that hour of the week. */
+  readonly aqi: number
+  /** Of that number of weeks. */
+  readonly weeks: number
 }
 
 export type DayMean = {

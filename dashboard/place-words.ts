@@ -1,5 +1,6 @@
 /** How the air is at a place, in words: the same sentences on pages and in all that is handed on. */
 import type { UsCategory } from '../core/air/index/us-bands.ts'
+import { floorTo, hourMs } from '../core/time.ts'
 import type { PlaceNow } from './place-now.ts'
 import type { CityTexts } from './texts/en/city.ts'
 import type { Formats } from './texts/format.ts'
@@ -52,6 +53,7 @@ export function placeWords(place: PlaceNow, texts: PlaceTexts): PlaceWords {
     state: stateOf(place, texts),
     last: lastOf(place, texts),
     facts: [
+      usualOf(place, texts),
       ofDay.mean,
       air?.pollutant == null ? undefined : city.mainPollutant(short[air.pollutant]),
       air === null ? undefined : city.measured,
@@ -81,6 +83,22 @@ function whyNone({ kind, silence, timezone }: PlaceNow, texts: PlaceTexts): stri
     default:
       return why[silence.kind]
   }
+}
+
+/** Smaller differences, as a part and in points of the index, are as usual. */
+const unusual = { part: 0.25, points: 10 }
+
+function usualOf({ air, usual, timezone, made_at: madeAt }: PlaceNow, texts: PlaceTexts) {
+  if (air === null || usual === null) return undefined
+  const { city, format } = texts
+  const more = air.aqi - usual.aqi
+  const isUsual = Math.abs(more) < Math.max(unusual.points, unusual.part * usual.aqi)
+  const atMs = Date.parse(madeAt)
+  const day = format.date(atMs, { weekday: 'long' }, timezone)
+  const hour = format.date(floorTo(atMs, hourMs), { hour: '2-digit', minute: '2-digit' }, timezone)
+  return city.usual[isUsual ? 'same' : more > 0 ? 'worse' : 'better'](
+    city.usual.than(day, hour, format.number(usual.aqi), usual.weeks),
+  )
 }
 
 /** A mean of this many hours or more is called one of the day. */

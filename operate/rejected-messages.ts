@@ -22,6 +22,7 @@ import {
   againSubject,
   isSensorToken,
   rejectedHeaders,
+  rejectedOf,
   rejectedStream,
 } from '../schemas/subjects.ts'
 
@@ -117,7 +118,7 @@ export async function newestRejected(
   nc: NatsConnection,
   sensor: string,
 ): Promise<Rejected | undefined> {
-  const message = await lastMessage(nc, rejectedStream, `${prefix}*.${sensor}.>`)
+  const message = await lastMessage(nc, rejectedStream, rejectedOf(sensor))
   if (message === undefined) return undefined
   const { seq, subject, headers } = message
   if (rejectedFault(subject, headers) !== undefined) return undefined

@@ -1,10 +1,12 @@
 /** What the gate knows of a sensor's way in: its key, its sign-ins, its connections. */
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { SilenceReason } from '../core/state/why-silent.ts'
 import { secondMs } from '../core/time.ts'
 import type { Credential } from '../schemas/devices/credential.ts'
 import type { OpenConnection } from '../schemas/devices/open-connection.ts'
 import type { Seen } from '../schemas/devices/seen.ts'
 import { accessSubject, connectionsSubject } from '../schemas/subjects.ts'
+import type { Rejected } from './rejected-messages.ts'
 
 /** Times are ISO 8601. */
 export type KeyState = {
@@ -17,6 +19,16 @@ export type KeyState = {
 
 /** What the gate answers at `gate.access.<id>`. */
 export type SensorAccess = KeyState & { readonly seen: Seen }
+
+/** Why a sensor does not report, for operators: it has addresses. */
+export type SensorSilence = {
+  readonly reason: SilenceReason
+  /** null: no gate answers. */
+  readonly access: SensorAccess | null
+  readonly connections: readonly OpenConnection[] | null
+  /** Its newest message that was refused. */
+  readonly rejected: Rejected | null
+}
 
 export function keyStateOf(credential: Credential | undefined, nowMs: number): KeyState {
   if (credential === undefined) return { key: 'none' }

@@ -22,7 +22,9 @@ export const pageConfig = ({
   isDemonstration,
   ...config
 }: {
-  /** Where programs reach it. */
+  /** Where people reach these pages. */
+  readonly url: string
+  /** Where programs reach the API. */
   readonly api: string
   readonly contact: Contact | undefined
   readonly network: string

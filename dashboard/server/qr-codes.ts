@@ -12,8 +12,6 @@ import type { DashboardRoute } from './route.ts'
 type Options = {
   /** Where people reach the dashboard, without a slash at its end. */
   readonly publicUrl: string
-  /** Where links that are handed on reach the API. */
-  readonly publicApiUrl: string
   /** Proxies of ours before us. */
   readonly proxies: number
   readonly clockMs: () => number
@@ -29,7 +27,7 @@ const longestId = 64
  * GET /proof/{id}/{timestamp}/qr.svg?hash=: the one link to a proof, for its certificate.
  */
 export function qrCodes(options: Options): readonly DashboardRoute[] {
-  const { publicUrl, publicApiUrl, proxies, clockMs } = options
+  const { publicUrl, proxies, clockMs } = options
   const limit = { perSecond: (perMinute * secondMs) / minuteMs, burst: perMinute / 5 }
   const byNetwork = rateBy({ limit, clockMs, siteFactor: 10 })
   const code = (path: string, addressOf: (ctx: Context, id: string) => string): DashboardRoute => ({
@@ -58,7 +56,7 @@ export function qrCodes(options: Options): readonly DashboardRoute[] {
           'not_found',
           'the link to a proof has a time, and the hash of the reading',
         )
-      return proofUrl(publicApiUrl, { sensor, timeMs: time.timeMs }, hash)
+      return proofUrl(publicUrl, { sensor, timeMs: time.timeMs }, hash)
     }),
   ]
 }

@@ -22,6 +22,8 @@ export const me = signal<Me | null | undefined>(undefined)
 
 /** The server's own settings that a page needs. */
 export type Config = {
+  /** Where people reach these pages: links that are handed on begin with it. */
+  readonly url: string
   /** Where programs reach `/v1`. */
   readonly api: string
   /** Where people reach the operator. */
@@ -42,7 +44,7 @@ export type Config = {
   }
 }
 
-export const config = signal<Config>({ api: location.origin })
+export const config = signal<Config>({ url: location.origin, api: location.origin })
 
 /** The session ended while its page was open: a dialog says so, and leads back after signing in. */
 export const hasExpired = signal(false)

@@ -80,7 +80,10 @@ test('a sensor has a QR code of its page, within a limit for each network', asyn
 
 test('a proof has a QR code of the link that is handed on, and of nothing else', async () => {
   await using dashboard = await testDashboard({
-    env: { AIRPROOF_PUBLIC_URL: 'https://air.example' },
+    env: {
+      AIRPROOF_DASHBOARD_URL: 'https://air.example',
+      AIRPROOF_PUBLIC_URL: 'https://api.example',
+    },
   })
   const { get } = dashboard.browser()
   const hash = `0x${'12'.repeat(32)}`

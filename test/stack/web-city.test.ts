@@ -56,7 +56,9 @@ describe.skipIf(chromiumMissing !== undefined)(
       const { page } = opened
       await rows().nth(2).waitFor()
       expect(await rows().nth(0).textContent()).toMatch(/180.*Unhealthy.*NGR-LOS-IKJ-002/)
-      expect(await rows().nth(2).textContent()).toContain('No data yet')
+      expect(await rows().nth(2).textContent()).toContain('has not sent yet')
+      expect(await rows().nth(2).textContent()).not.toContain('offline')
+      await page.getByText('3, 1 without data yet').waitFor()
       // what a person typed is text and nothing else
       expect(await rows().nth(0).textContent()).toContain(script)
       await page.locator('.line-state[data-state=live]').waitFor()
@@ -99,7 +101,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.mouse.click(x, y)
       await preview.getByRole('link').click()
       await page.waitForURL(`**/sensors/${yaba}`)
-      await page.getByText('No data yet').first().waitFor()
+      await page.getByText('Has not sent yet').first().waitFor()
     })
 
     test('the list is searched and filtered, and the area’s day is shown', async () => {
@@ -177,5 +179,25 @@ test.skipIf(chromiumMissing !== undefined)(
         { timeout: 60_000, interval: 1_000 },
       )
       .toBe(true)
+    // it sent once, and nothing has arrived since: connected, and not called live
+    const id = 'NGR-LOS-IKJ-001'
+    await api.commit([{ sensor: id, timeMs: nowMs - 45 * 60_000, aqi: 180, pm25: 10_000 }])
+    const headline = page.locator('.headline')
+    await expect
+      .poll(() => headline.textContent(), { timeout: 120_000 })
+      .toMatch(/No data arrives.*Nothing has arrived since/)
+    const badge = page.locator('.line-state')
+    await expect
+      .poll(() => badge.textContent(), patiently)
+      .toContain('no sensor has reported since')
+    expect(await badge.locator('time').count()).toBe(1)
+    const plain = await (await fetch(`${browser.dashboard.url}/now`)).text()
+    expect(plain).toMatch(/^Lagos: No data arrives\nNothing has arrived since/)
+    // and it turns by itself
+    await api.commit([
+      { sensor: id, timeMs: Math.floor(Date.now() / 1000) * 1000, aqi: 180, pm25: 10_000 },
+    ])
+    await page.locator('.line-state[data-state=live]').waitFor({ timeout: 120_000 })
+    expect(await headline.textContent()).not.toContain('No data arrives')
   },
 )

@@ -16,6 +16,9 @@ const nowMs = Math.floor(Date.now() / 1000) * 1000
 const allen = 'NGR-LOS-IKJ-001'
 const rightToLeft = 'NGR-LOS-IKJ-002'
 const silent = 'NGR-LOS-YAB-003'
+/** All of an area, whose newest reading is 40 minutes old. */
+const dead = ['NGR-LOS-EPE-005', 'NGR-LOS-EPE-006'] as const
+const deadMs = nowMs - 40 * minuteMs
 const arabic = 'شارع ألن، إيكيجا'
 const markup = '<script>alert(1)</script><img src=x onerror="alert(1)">'
 /** As long as they may be. */
@@ -44,7 +47,18 @@ describe.skipIf(chromiumMissing !== undefined)(
         id: 'NGR-LOS-SOM-004',
         sites: [{ ...siteOf(longArea, 6.55), address: longAddress }],
       })
+      for (const id of dead) await api.register({ id, sites: [siteOf('Epe', 6.58)] })
+      // four weeks of this hour and the next, all at 10 µg/m³
+      const hourMs = 60 * minuteMs
+      const hour = Math.floor(nowMs / hourMs) * hourMs
+      const usual = [4, 3, 2, 1].flatMap((weeks) =>
+        Array.from({ length: 24 }, (_, at) => hour - weeks * 7 * 24 * hourMs + at * 5 * minuteMs),
+      )
+      await api.commit(
+        usual.map((timeMs) => ({ sensor: allen, timeMs, pm25: 1000, pm10: 1000, aqi: 53 })),
+      )
       await api.commit([
+        ...dead.map((sensor) => ({ sensor, timeMs: deadMs, area: 'Epe', pm25: 4000, aqi: 112 })),
         ...[4, 2, 0].map((age) => ({
           sensor: allen,
           timeMs: nowMs - age * minuteMs,
@@ -81,6 +95,59 @@ describe.skipIf(chromiumMissing !== undefined)(
       }
       const city = await get('/')
       expect(city.text).toMatch(/<a href="\/areas\/ikeja"><bdi>Ikeja<\/bdi><\/a><\/td><td>112 /)
+    })
+
+    test('an area from which nothing arrives says so and since when, without advice, also in plain text', async () => {
+      const time = /Nothing has arrived since \d{1,2} \w+ \d{4}, \d\d:\d\d, West Africa Time/
+      expect((await get('/now/epe')).text).toMatch(
+        /^Epe: No data arrives\nNothing has arrived since/,
+      )
+      for (const hasScript of [false, true]) {
+        const { page } = await browser.open('/areas/epe', { hasScript, width: 320 })
+        const words = (await page.locator('.headline').textContent()) ?? ''
+        expect(words).toMatch(time)
+        expect(words).toMatch(/0 of 2 sensors online/)
+        expect(words).not.toMatch(/Children, older people|WHO guideline/)
+        expect(await overflowOf(page)).toBeLessThanOrEqual(0)
+        await page.context().close()
+      }
+      expect((await get('/badge/area/epe.svg')).text).toContain('No data arrives')
+      expect((await get('/embed/area/epe')).text).toMatch(time)
+    })
+
+    test('a silent sensor says why, what was measured last and when, and gives no advice', async () => {
+      const { page, complaints } = await browser.open(`/sensors/${dead[0]}`, { hasScript: false })
+      const words = (await page.locator('.headline').textContent()) ?? ''
+      expect(words).toMatch(/No sensor of Epe has reported since .* not this sensor/)
+      expect(words).toMatch(
+        /Last measured: US AQI 112, Unhealthy for sensitive groups, \d{1,2} \w+/,
+      )
+      expect(words).not.toMatch(/Children, older people|WHO guideline/)
+      await page.context().close()
+      const french = await browser.open(`/sensors/${dead[0]}`, { language: 'fr' })
+      await french.page.getByText('Aucun capteur de Epe').waitFor()
+      await french.page.context().close()
+      const never = await browser.open(`/sensors/${silent}`)
+      await never.page.getByText('It is registered, but has not sent a reading yet').waitFor()
+      expect(await never.page.locator('.headline').textContent()).toContain('Has not sent yet')
+      expect(complaints).toEqual([])
+      await never.page.context().close()
+    })
+
+    test('whether it is worse than usual is said, of an area and a sensor, with how much data that is of', async () => {
+      const words =
+        /Worse than usual: on a \w+day at \d\d:00 the average index here is 53 \(4 weeks of data\) · /
+      for (const path of ['/areas/ikeja', `/sensors/${allen}`]) {
+        // it never holds a page up: the next one has it
+        await expect
+          .poll(async () => (await get(path)).text.replaceAll(/<[^>]+>/g, ''), patiently)
+          .toMatch(words)
+        const { page } = await browser.open(path)
+        expect(await page.locator('.headline').textContent()).toMatch(words)
+        await page.context().close()
+      }
+      // no day of the others is known
+      expect((await get(`/sensors/${rightToLeft}`)).text).not.toContain('than usual')
     })
 
     test('the script takes over what the server wrote: the headline stays where it is', async () => {
@@ -170,7 +237,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       expect((await get(`/now/sensors/${rightToLeft}`)).text).toMatch(
         /^\u2068شارع[^\n]*\u2069: 112/,
       )
-      expect((await get(`/now/sensors/${silent}`)).text).toContain('No data yet')
+      expect((await get(`/now/sensors/${silent}`)).text).toContain('has not sent a reading yet')
       expect((await get('/now/ikeja', { 'accept-language': 'fr' })).text).toContain('OMS')
     })
 

@@ -106,9 +106,12 @@ describe.skipIf(chromiumMissing !== undefined)(
         const printed = await (
           await api.get(`/v1/readings/${sensor}/verify?timestamp=${formatIso(nowMs)}`)
         ).json()
-        // one link, wherever it is given
+        // the API's link, at the address of the dashboard
         const { proof_url: proofUrl } = printed as { proof_url: string }
-        await expect.poll(() => page.evaluate('window.copied')).toBe(proofUrl)
+        const { pathname, search } = new URL(proofUrl)
+        await expect
+          .poll(() => page.evaluate('window.copied'))
+          .toBe(browser.dashboard.url + pathname + search)
         const [download] = await Promise.all([
           page.waitForEvent('download'),
           page.getByRole('link', { name: 'Download proof' }).click(),

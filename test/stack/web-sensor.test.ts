@@ -62,9 +62,12 @@ test.skipIf(chromiumMissing !== undefined)(
         .poll(() => page.evaluate('window.copied'), patiently)
         .toMatch(
           new RegExp(
-            `^${api.url}/proof/${id}/${encodeURIComponent(formatIsoMs(nowMs))}[?]hash=0x[0-9a-f]{64}$`,
+            `^${browser.dashboard.url}/proof/${id}/${encodeURIComponent(formatIsoMs(nowMs))}[?]hash=0x[0-9a-f]{64}$`,
           ),
         )
+      expect(await now.getByRole('link', { name: 'See the proof' }).getAttribute('href')).toMatch(
+        new RegExp(`^/proof/${id}/.*[?]hash=0x[0-9a-f]{64}$`),
+      )
       const code = page.getByRole('img', { name: 'QR code of this page' })
       // drawn, and not a broken picture
       await expect
@@ -82,6 +85,9 @@ test.skipIf(chromiumMissing !== undefined)(
       expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
       const proof = rows.first().getByRole('link')
       expect(await proof.textContent()).toContain('waiting')
+      expect(await proof.evaluate('(link) => getComputedStyle(link).textDecorationLine')).toBe(
+        'underline',
+      )
       await page.getByText('Local test chain, not public').waitFor()
       expect(await proof.getAttribute('href')).toMatch(
         new RegExp(

@@ -1,16 +1,23 @@
 import { jetstream } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkKey } from '../../core/access/api-key.ts'
+import { formatIso } from '../../core/iso-time.ts'
 import { catalogue as enAccount } from '../../dashboard/texts/en/account.ts'
 import { catalogue as enPublic } from '../../dashboard/texts/en/public.ts'
 import { catalogue as frAccount } from '../../dashboard/texts/fr/account.ts'
 import { catalogue as frPublic } from '../../dashboard/texts/fr/public.ts'
+import { answerAccess } from '../../gate/answer-access.ts'
+import { openCredentialBook } from '../../gate/credential-book.ts'
+import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
+import { connectNats } from '../../runtime/nats/nats.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
-import { rejectedHeaders, rejectedSubject } from '../../schemas/subjects.ts'
+import { buckets, rejectedHeaders, rejectedSubject } from '../../schemas/subjects.ts'
 import { siteOf } from '../support/api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
+import { loginAs } from '../support/nats.ts'
 import { accountOf } from '../support/people.ts'
 import { type SettingsBrowser, settingsBrowser, type Window } from '../support/settings-browser.ts'
 
@@ -204,20 +211,20 @@ describe.skipIf(chromiumMissing !== undefined)(
       await window.context.close()
     })
 
-    async function refuse(nc: NatsConnection): Promise<void> {
+    async function refuse(nc: NatsConnection, reason: string, id: string): Promise<void> {
       const head = headers()
-      head.set(rejectedHeaders.sensor, sensor)
+      head.set(rejectedHeaders.sensor, id)
       head.set(rejectedHeaders.why, script)
       head.set(rejectedHeaders.arrived, String(Date.now()))
       head.set(rejectedHeaders.length, String(Buffer.byteLength(script)))
       head.set(rejectedHeaders.sha256, 'ab'.repeat(32))
-      await jetstream(nc).publish(rejectedSubject('not_json', 3, 7, 0, sensor), script, {
+      await jetstream(nc).publish(rejectedSubject(reason, 3, 7, 0, id), script, {
         headers: head,
       })
     }
 
     test('an operator sees the stages, the refused, the sensors and the accounts, as text', async () => {
-      await refuse(browser.dashboard.nc)
+      await refuse(browser.dashboard.nc, 'not_json', sensor)
       const window = await browser.open(operator, { width: 360 })
       const { page } = window
       await window.goTo('/operator')
@@ -248,6 +255,96 @@ describe.skipIf(chromiumMissing !== undefined)(
       await other.goTo('/operator')
       await other.page.getByText('For operators').waitFor()
       expect(await other.page.getByRole('link', { name: 'Operator' }).count()).toBe(0)
+      await Promise.all([window.context.close(), other.context.close()])
+    })
+
+    test('why a sensor is silent is on its page for operators, with what to do; others see what is no secret', async () => {
+      const { api, dashboard } = browser
+      const { nc } = dashboard
+      const [revoked, replaced, refused] = ['NGR-LOS-YAB-011', 'NGR-LOS-YAB-012', 'NGR-LOS-YAB-013']
+      const all = [revoked, replaced, refused] as const
+      const nowMs = Math.floor(Date.now() / 1000) * 1000
+      for (const id of all) await api.register({ id, sites: [siteOf('Yaba')] })
+      // one of the area reports, so it is no outage
+      await api.register({ id: 'NGR-LOS-YAB-014', sites: [siteOf('Yaba')] })
+      await api.commit([
+        ...all.map((id) => ({ sensor: id, timeMs: nowMs - 40 * 60_000, area: 'Yaba' })),
+        { sensor: 'NGR-LOS-YAB-014', timeMs: nowMs, area: 'Yaba' },
+      ])
+      await api.snapshot()
+      const kvm = new Kvm(nc)
+      const credentials = await kvm.open(buckets.credentials)
+      for (const id of all) await issueCredential(credentials, id, { nowMs: nowMs - 10 * 60_000 })
+      await revokeCredential(credentials, revoked, nowMs)
+      const seen = await kvm.open(buckets.seen)
+      const client = 'firmware 7'
+      const heard = {
+        at: formatIso(nowMs - 41 * 60_000),
+        protocol: 'mqtt',
+        address: '10.1.2.3',
+        client,
+      }
+      const wrong = { count: 3, at: formatIso(nowMs - 60_000), reason: 'wrong' }
+      await seen.put(replaced, JSON.stringify({ heard, refused: wrong }))
+      await refuse(nc, 'future', refused)
+      await using opened = new AsyncDisposableStack()
+      const settings = { natsUrl: api.nats.url, natsLogin: loginAs('gate') }
+      const gate = await connectNats(settings, { name: 'gate', once: true })
+      opened.defer(() => gate.close())
+      const book = opened.use(await openCredentialBook(gate))
+      opened.use(await answerAccess(gate, book))
+
+      const window = await browser.open(operator, { width: 360 })
+      const { page } = window
+      const why = page.locator('dialog[open] [aria-labelledby=why-silent]')
+      for (const [id, words, command] of [
+        [revoked, /Its key was revoked. Make a new key below/, 'sensors key'],
+        [
+          replaced,
+          /It was given a new key on .* still signs in with the old one.*10\.1\.2\.3.*firmware 7/s,
+          'sensors key',
+        ],
+        [
+          refused,
+          /What it sent on .* was refused. Its time is more than five minutes after.*NTP/s,
+          'sensors show',
+        ],
+      ] as const) {
+        await window.goTo(`/sensors/${id}`)
+        await page.getByRole('link', { name: 'Exact reason, and what to do' }).click()
+        await why.waitFor()
+        expect([id, await why.innerText()]).toEqual([id, expect.stringMatching(words)])
+        expect(await why.locator('code').innerText()).toBe(`airproof ${command} ${id}`)
+      }
+      expect(
+        Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth')),
+      ).toBeLessThanOrEqual(0)
+      await why.getByRole('link', { name: 'See what was refused' }).click()
+      await page.getByRole('button', { name: `Show future.${refused}` }).waitFor()
+      await window.goTo('/operator?show=sensors')
+      await page.getByRole('button', { name: `Why is ${revoked} silent?` }).click()
+      await why.waitFor()
+      await expectOnlyText(window)
+
+      const other = await browser.open(person)
+      for (const [id, words] of [
+        [revoked, /The operator has ended this sensor’s access/],
+        [replaced, /Something arrives under its name .* not accepted/],
+        [refused, /Something arrives under its name .* not accepted/],
+      ] as const) {
+        await other.goTo(`/sensors/${id}`)
+        const headline = other.page.locator('.headline')
+        await expect.poll(() => headline.innerText()).toMatch(words)
+        expect(await other.page.getByText('Exact reason').count()).toBe(0)
+        const json = await (
+          await fetch(`${dashboard.url}/now/sensors/${id}`, {
+            headers: { accept: 'application/json' },
+          })
+        ).text()
+        expect(json).not.toMatch(/10\.1\.2\.3|firmware|wrong|future|revoked/)
+        const { status } = await person.ask('GET', `/operator/api/sensors/${id}/silence`)
+        expect(status).toBe(403)
+      }
       await Promise.all([window.context.close(), other.context.close()])
     })
 

@@ -73,6 +73,7 @@ const place = (more: Partial<PlaceNow> = {}): PlaceNow => ({
   day: { pollutant: 'pm25', ugM3: 34.5, timesGuideline: 2.3, guideline: 15, hours: 24 },
   last_reading: '2026-11-22T14:04:50.000Z',
   last_index: null,
+  usual: null,
   timezone: 'Africa/Lagos',
   made_at: '2026-11-22T14:05:00.000Z',
   ...more,
@@ -178,6 +179,32 @@ test('a place from which nothing arrives says so, since when, and gives no advic
   expect(placeText(dead, en, server.publicUrl)).toMatch(
     /^Ikeja: No data arrives\nNothing has arrived since 22 Nov 2026, 15:04/,
   )
+})
+
+test.each([
+  [62, 9, 'Worse than usual: on a Sunday at 15:00 the average index here is 62 (9 weeks of data)'],
+  [
+    141,
+    12,
+    'About as usual: on a Sunday at 15:00 the average index here is 141 (12 weeks of data)',
+  ],
+  [
+    120,
+    12,
+    'About as usual: on a Sunday at 15:00 the average index here is 120 (12 weeks of data)',
+  ],
+  [
+    230,
+    3,
+    'Better than usual: on a Sunday at 15:00 the average index here is 230 (3 weeks of data)',
+  ],
+] as const)('an index of 141 where %i is usual: %s weeks', (aqi, weeks, words) => {
+  expect(placeWords(place({ usual: { aqi, weeks } }), en).facts[0]).toBe(words)
+})
+
+test('what is usual is not said where there is no air to compare', () => {
+  const silent = place({ usual: { aqi: 62, weeks: 9 }, air: null })
+  expect(placeWords(silent, en).facts.join()).not.toContain('usual')
 })
 
 test('a time is of the network’s zone, whatever the machine’s is, also where clocks change', () => {

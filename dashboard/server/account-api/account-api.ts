@@ -15,7 +15,7 @@ import { keyRoutes, keysOfAccount } from './key-routes.ts'
 import { operatorAccountRoutes } from './operator-accounts.ts'
 import { operatorImportRoute } from './operator-import.ts'
 import { operatorRejectedRoutes } from './operator-rejected.ts'
-import { operatorSensorRoutes } from './operator-sensors.ts'
+import { type LookSilence, operatorSensorRoutes } from './operator-sensors.ts'
 import { operatorStatusRoutes } from './operator-status.ts'
 import { sensorList } from './sensor-list.ts'
 import { usageRoutes } from './usage-routes.ts'
@@ -30,6 +30,7 @@ type Options = {
   /** What every sensor id starts with. */
   readonly idPrefix: string
   readonly audit: WriteAudit
+  readonly silence: LookSilence
   readonly nowMs: () => number
   /** Never goes back, in ms. */
   readonly clockMs: () => number
@@ -43,6 +44,7 @@ export async function openAccountApi({
   hashesOf,
   idPrefix,
   audit,
+  silence,
   nowMs,
   clockMs,
 }: Options): Promise<AsyncDisposable & { readonly routes: readonly DashboardRoute[] }> {
@@ -65,7 +67,7 @@ export async function openAccountApi({
     backTestRoute({ nc, nowMs, clockMs }),
     ...operatorStatusRoutes(nc),
     operatorImportRoute({ nc, registry, entries, idPrefix, audit, nowMs, clockMs }),
-    ...operatorSensorRoutes({ nc, sensors, registry, audit, nowMs }),
+    ...operatorSensorRoutes({ nc, sensors, registry, audit, silence, nowMs }),
     ...operatorRejectedRoutes({ nc, audit }),
     ...operatorAccountRoutes({ book, accounts, audit }),
   ]

@@ -1,6 +1,6 @@
 /**
- * How often a webhook would have fired in the last 30 days: the events that the log decided then, matched
- * by the rules by which the notifier matches them.
+ * How often a webhook would have fired in the last 30 days, or since the network's first day: the events
+ * that the log decided then, matched by the rules by which the notifier matches them.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -8,7 +8,7 @@ import { criticalAqi, defaultAqiThreshold } from '../../../core/air/thresholds.t
 import { type EventKind, sourceOf } from '../../../core/delivery/delivery.ts'
 import { createWebhookIndex } from '../../../core/delivery/webhook-match.ts'
 import { formatIso } from '../../../core/iso-time.ts'
-import { dayMs, secondMs } from '../../../core/time.ts'
+import { dayMs, floorTo, secondMs } from '../../../core/time.ts'
 import { type AirEvent, parseEvent } from '../../../schemas/log/event.ts'
 import { matchEvent } from '../../../schemas/match-event.ts'
 import { eventsStream } from '../../../schemas/subjects.ts'
@@ -108,12 +108,16 @@ async function backTest(
     looked,
     counts,
     total: Object.values(counts).reduce((sum, count) => sum + count, 0),
-    days: Array.from({ length: 30 }, (_, i) => {
-      const date = formatIso(nowMs - (29 - i) * dayMs).slice(0, 10)
-      return { date, count: days.get(date) ?? 0 }
-    }),
+    days: datesSince(since, nowMs).map((date) => ({ date, count: days.get(date) ?? 0 })),
     left_out: leftOut,
   }
+}
+
+/** Of UTC, from the day of `sinceMs` to that of now. */
+const datesSince = (sinceMs: number, nowMs: number): readonly string[] => {
+  const firstMs = floorTo(sinceMs, dayMs)
+  const count = Math.round((floorTo(nowMs, dayMs) - firstMs) / dayMs) + 1
+  return Array.from({ length: count }, (_, i) => formatIso(firstMs + i * dayMs).slice(0, 10))
 }
 
 /** Oldest first. What is not an event about a sensor is passed over. */
@@ -124,8 +128,12 @@ async function readEvents(
   take: (event: AirEvent, atMs: number) => void,
 ): Promise<{ readonly since: number; readonly looked: number; readonly isCut: boolean }> {
   const manager = await jetstreamManager(nc, { checkAPI: false })
-  const { state } = await manager.streams.info(eventsStream)
-  const fromMs = nowMs - lookBackMs
+  const { state, created } = await manager.streams.info(eventsStream)
+  // a stream that was restored is younger than its first event
+  const begunMs = Math.min(
+    ...[created, state.first_ts].map((time) => Date.parse(time)).filter((ms) => ms > 0),
+  )
+  const fromMs = Math.max(nowMs - lookBackMs, begunMs)
   const subject = sensor === undefined ? 'air.events.*.*' : `air.events.*.${sensor}`
   // one sensor's are few, wherever they are
   const first = sensor === undefined ? Math.max(1, state.last_seq - mostEvents + 1) : 1

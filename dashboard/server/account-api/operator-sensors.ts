@@ -3,6 +3,7 @@ import type { Context } from 'koa'
 import type { SensorId } from '../../../core/air/sensor-id.ts'
 import { formatIso } from '../../../core/iso-time.ts'
 import { statusNames } from '../../../core/state/presence.ts'
+import type { SensorSilence } from '../../../operate/sensor-access.ts'
 import { issueNewCredential } from '../../../operate/sensor-credentials.ts'
 import { assertMayDescribe } from '../../../operate/sensor-keys.ts'
 import {
@@ -28,11 +29,15 @@ import { choiceOf, wholeOf } from './query-params.ts'
 import { type SensorFields, sensorFields } from './sensor-fields.ts'
 import type { SensorList } from './sensor-list.ts'
 
+/** Why a sensor does not report; null: it does. @throws where the API does not answer */
+export type LookSilence = (ctx: Context, id: string) => Promise<SensorSilence | null>
+
 type Options = {
   readonly nc: NatsConnection
   readonly sensors: SensorList
   readonly registry: Registry
   readonly audit: WriteAudit
+  readonly silence: LookSilence
   readonly nowMs: () => number
 }
 
@@ -45,6 +50,7 @@ export function operatorSensorRoutes({
   sensors,
   registry,
   audit,
+  silence,
   nowMs,
 }: Options): readonly DashboardRoute[] {
   const known = async (names: Readonly<Record<string, string>>): Promise<SensorId> => {
@@ -80,6 +86,12 @@ export function operatorSensorRoutes({
         if (sensor === undefined) throw noSensor()
         return { sensor }
       },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: `${path}/:id/silence`,
+      needs,
+      answer: async ({ names, ctx }) => ({ silence: await silence(ctx, await known(names)) }),
     }),
     jsonRoute({
       method: 'POST',

@@ -7,6 +7,7 @@ import type { PublicReason } from '../../../core/state/why-silent.ts'
 import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../../../core/time.ts'
 import type { PlaceNow, SilenceNow } from '../../place-now.ts'
 import { airOf, dayOf, type Hour, type Means, meansOf } from './air-of.ts'
+import type { LookUsual } from './usual.ts'
 
 export type PlaceKey =
   | { readonly kind: 'city' }
@@ -45,6 +46,7 @@ type Asking = {
   readonly city: string
   readonly timezone: string
   readonly nowMs: number
+  readonly usual: LookUsual
   /** Of a sensor that does not report. */
   readonly why: (sensor: SilentSensor) => Promise<PublicReason>
 }
@@ -106,7 +108,9 @@ async function askArea(name: string, asking: Asking): Promise<PlaceNow | undefin
       ? await ask<AreaAnswer>(`${path}?start_time=${since(nowMs, recentMs)}`, network)
       : undefined
   const isCity = answer.area.name === city
+  const usual = silence === null && !isCity ? await asking.usual(path, network, nowMs) : null
   return {
+    usual,
     kind: isCity ? 'city' : 'area',
     id: slugOf(answer.area.name) || answer.area.name,
     name: answer.area.name,
@@ -189,7 +193,9 @@ async function askSensor(id: string, asking: Asking): Promise<PlaceNow | undefin
       : undefined
   const { address } = sensor.location
   const { latest } = sensor
+  const usual = silence === null ? await asking.usual(path, network, nowMs) : null
   return {
+    usual,
     kind: 'sensor',
     id: sensor.sensor_id,
     name: address === '' ? sensor.sensor_id : address,

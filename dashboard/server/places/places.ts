@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIsoMs } from '../../../core/iso-time.ts'
 import { type PublicReason, publicReason } from '../../../core/state/why-silent.ts'
 import { minuteMs, secondMs } from '../../../core/time.ts'
+import type { SensorSilence } from '../../../operate/sensor-access.ts'
 import type { PlaceNow } from '../../place-now.ts'
 import { type AreaNow, askAreas } from './ask-areas.ts'
 import {
@@ -15,7 +16,8 @@ import {
   silentSensor,
 } from './ask-places.ts'
 import { keepAnswers } from './kept.ts'
-import { readSilence, type Silence } from './silence.ts'
+import { readSilence } from './silence.ts'
+import { openUsual } from './usual.ts'
 
 export type { AreaNow } from './ask-areas.ts'
 
@@ -37,7 +39,7 @@ export type Places = {
   readonly areas: (network: string) => Promise<readonly AreaNow[] | 'away'>
   readonly reading: (id: string, timeMs: number, network: string) => Promise<Seen<ReadingNow>>
   /** Why a sensor does not report, for operators; null: it does. */
-  readonly silence: (id: string, network: string) => Promise<Silence | null>
+  readonly silence: (id: string, network: string) => Promise<SensorSilence | null>
 }
 
 type Options = {
@@ -52,6 +54,7 @@ type Options = {
 
 export function openPlaces({ nc, ask, city, timezone, nowMs, onFailure }: Options): Places {
   const shared = { waitMs: 3 * secondMs, nowMs, onFailure }
+  const usual = openUsual({ ask, timezone, nowMs, onFailure })
   const places = keepAnswers<PlaceNow | 'unknown'>({
     ...shared,
     freshMs: 20 * secondMs,
@@ -74,13 +77,13 @@ export function openPlaces({ nc, ask, city, timezone, nowMs, onFailure }: Option
     await places(key.kind === 'city' ? '' : `${key.kind} ${key.id}`, async () => {
       const why = async (sensor: SilentSensor): Promise<PublicReason> =>
         publicReason((await silenceOf(sensor, network)).reason)
-      const asking = { ask, network, city, timezone, nowMs: nowMs(), why }
+      const asking = { ask, network, city, timezone, nowMs: nowMs(), why, usual }
       return (await askPlace(key, asking)) ?? 'unknown'
     })
   const silenceOf = async (
     { area, ...sensor }: SilentSensor,
     network: string,
-  ): Promise<Silence> => {
+  ): Promise<SensorSilence> => {
     const known = async (key: PlaceKey): Promise<PlaceNow | undefined> => {
       const place = await look(key, network)
       return typeof place === 'string' ? undefined : place

@@ -100,7 +100,7 @@ export function headlineHtml(place: PlaceNow, texts: PlaceTexts): Html {
 <div class="headline-place"><h1 class="headline-name" id="headline"><bdi>${words.name}</bdi></h1>
 <p class="headline-hint">${words.time} · ${words.state}</p>${where(place)}<div class="headline-tools">${mapLink(place, texts)}</div></div>
 <p class="headline-index"><span class="headline-number">${words.number}</span> <span class="headline-verdict"><strong>${words.verdict}</strong>${words.basis !== '' && html` <span class="headline-hint">${words.basis}</span>`}</span></p>
-<p class="headline-advice">${words.advice}</p>${words.last !== undefined && html`<p class="headline-last">${words.last}</p>`}
+<p class="headline-advice">${words.advice} ${words.last}</p>
 <p class="headline-facts headline-hint">${words.times !== undefined && html`<strong>${words.times}</strong>`}${words.facts.map((fact, at) => html`<span>${(at > 0 || words.times !== undefined) && ' · '}${fact}</span>`)}</p>
 </section>`
 }

@@ -1,25 +1,14 @@
 /** Why a sensor does not report: what the gate, the refused messages and its neighbours say. */
 import type { NatsConnection } from '@nats-io/transport-node'
+import { type Reporting, type SilenceFacts, whySilent } from '../../../core/state/why-silent.ts'
+import { newestRejected } from '../../../operate/rejected-messages.ts'
 import {
-  type Reporting,
-  type SilenceFacts,
-  type SilenceReason,
-  whySilent,
-} from '../../../core/state/why-silent.ts'
-import { newestRejected, type Rejected } from '../../../operate/rejected-messages.ts'
-import { askAccess, askConnections, type SensorAccess } from '../../../operate/sensor-access.ts'
-import type { OpenConnection } from '../../../schemas/devices/open-connection.ts'
+  askAccess,
+  askConnections,
+  type SensorAccess,
+  type SensorSilence,
+} from '../../../operate/sensor-access.ts'
 import type { PlaceNow } from '../../place-now.ts'
-
-/** For operators: it has addresses. */
-export type Silence = {
-  readonly reason: SilenceReason
-  /** null: no gate answers. */
-  readonly access: SensorAccess | null
-  readonly connections: readonly OpenConnection[] | null
-  /** Its newest message that was refused. */
-  readonly rejected: Rejected | null
-}
 
 type Known = Pick<SilenceFacts, 'lastMs' | 'retiredMs' | 'nowMs'> & {
   readonly id: string
@@ -31,7 +20,7 @@ type Known = Pick<SilenceFacts, 'lastMs' | 'retiredMs' | 'nowMs'> & {
 export async function readSilence(
   nc: NatsConnection,
   { id, places, ...known }: Known,
-): Promise<Silence> {
+): Promise<SensorSilence> {
   const [access, connections, rejected, [network, area]] = await Promise.all([
     askAccess(nc, id),
     askConnections(nc, id),
@@ -57,7 +46,7 @@ export const reportingOf = ({ name, sensors, last_reading: last }: PlaceNow): Re
 
 function factsOf(
   { key, key_at: keyAt, seen }: SensorAccess,
-  connections: Silence['connections'],
+  connections: SensorSilence['connections'],
 ): SilenceFacts['access'] {
   const { heard, refused, denied, paused_until: paused } = seen
   const msOf = (iso: string | undefined): number | undefined =>

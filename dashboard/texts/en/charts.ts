@@ -27,6 +27,8 @@ export const charts = {
     day: 'Daily averages; the band shows the lowest and highest reading.',
     month: 'Monthly averages; the band shows the lowest and highest reading.',
   },
+  /** Beside a period of which only the end has data. */
+  begins: (time: string) => `The data begins on ${time}.`,
   who: (value: string) => `WHO 24-hour guideline ${value}`,
   bands: {
     good: 'Good',

@@ -61,6 +61,14 @@ export const city = {
     never: 'It is registered, but has not sent a reading yet.',
     silent: 'Nothing arrives from it. Check its power and its connection to the internet.',
   },
+  /** Against the same hour of the week. */
+  usual: {
+    than: (day: string, hour: string, aqi: string, weeks: number) =>
+      `on a ${day} at ${hour} the average index here is ${aqi} (${weeks} weeks of data)`,
+    worse: (than: string) => `Worse than usual: ${than}`,
+    better: (than: string) => `Better than usual: ${than}`,
+    same: (than: string) => `About as usual: ${than}`,
+  },
   lastReading: (time: string) => `Last reading: ${time}`,
   lastMeasured: (time: string, aqi: string, category: string) =>
     `Last measured: US AQI ${aqi}, ${category}, ${time}.`,
@@ -73,6 +81,7 @@ export const city = {
     label: 'Sensors',
     more: (next: string, all: string) => `Show ${next} more of ${all}`,
     offline: 'offline',
+    neverSent: 'has not sent yet',
   },
   seeArea: (name: string) => `${name} in detail`,
   areas: 'Areas',
@@ -115,6 +124,7 @@ export const city = {
   },
   sensors: 'Sensors',
   offlineCount: (count: string) => `, ${count} offline`,
+  neverSentCount: (count: string) => `, ${count} without data yet`,
   listing: 'Loading the sensors…',
   noneFits: 'No matching sensors',
   noneFitsHint: 'Search for another part of a place or an id, or choose all areas.',

@@ -90,6 +90,7 @@ export const common = {
     connecting: 'Connecting…',
     polling: 'Updated every 30 s',
     lost: 'Not live since {when}; connecting again',
+    silent: 'Connected, but no sensor has reported since {when}',
   },
   expired: {
     title: 'Your session has expired',

@@ -34,7 +34,7 @@ export const map = {
   and: (value: string) => `${value} or more`,
   offline: 'Offline',
   noValue: 'No value',
-  noData: 'No data yet',
+  noData: 'Has not sent yet',
   several: {
     one: 'sensor',
     other: 'sensors',

@@ -20,9 +20,12 @@ export const sensor = {
   nowcast: 'NowCast, 12 hours',
   dayIndex: '24-hour AQI',
   uptime: 'Uptime, 24 hours',
+  uptimeSince: (length: string) => `Uptime, ${length} since it was set up`,
   tooFew: 'Not enough data yet',
   quality: 'Quality',
   qualityLabel: 'What was noticed about these values',
+  seeProof: 'See the proof',
+  whySilent: 'Exact reason, and what to do',
   qr: 'QR code of this page',
   qrHint: 'This page, to print and put on the sensor',
 }

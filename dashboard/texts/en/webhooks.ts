@@ -26,7 +26,7 @@ export const webhooks = {
   created: 'Created',
   oldSecret: 'Old secret',
   oldSecretUntil: 'signs too until {time}',
-  everything: 'everything',
+  everything: 'all sensors, all areas',
   ofSensor: (id: string) => `sensor ${id}`,
   ofArea: (name: string) => `area ${name}`,
   above: (threshold: number) => `threshold ${number(threshold, 2)}`,
@@ -227,13 +227,14 @@ export const webhooks = {
   },
   backTest: {
     ask: 'How often would it have fired?',
-    times: (times: number, perDay: string) =>
-      `${count(times, { one: 'time', other: 'times' })} in the last 30 days, ${perDay} a day`,
+    /** @param since a date and time @param perDay undefined for less than a day */
+    times: (times: number, since: string, perDay: string | undefined) =>
+      `${count(times, { one: 'time', other: 'times' })} since ${since}${perDay === undefined ? '' : `, ${perDay} a day`}`,
     leftOut: {
       readings: 'Events for every reading are not counted: each sensor sends one per interval.',
       threshold:
         'At least: a rise is in the log only where it crossed 150, 300 or the threshold of some webhook at that time.',
-      older: 'Only the newest 50,000 events of the network were read, since',
+      older: 'Only the newest 50,000 events of the network were read.',
     },
   },
 }

@@ -28,6 +28,7 @@ export const charts: ChartsTexts = {
     day: 'Moyennes journalières ; la bande va de la mesure la plus basse à la plus haute.',
     month: 'Moyennes mensuelles ; la bande va de la mesure la plus basse à la plus haute.',
   },
+  begins: (time) => `Les données commencent le ${time}.`,
   who: (value) => `Seuil de l’OMS sur 24 heures : ${value}`,
   bands: {
     good: 'Bon',

@@ -52,6 +52,13 @@ export const city: CityTexts = {
     never: 'Il est enregistré, mais n’a pas encore envoyé de mesure.',
     silent: 'Rien n’arrive de lui. Vérifiez son alimentation et sa connexion à internet.',
   },
+  usual: {
+    than: (day, hour, aqi, weeks) =>
+      `un ${day} à ${hour}, l’indice moyen ici est de ${aqi} (${weeks} semaines de données)`,
+    worse: (than) => `Pire que d’habitude : ${than}`,
+    better: (than) => `Mieux que d’habitude : ${than}`,
+    same: (than) => `Comme d’habitude : ${than}`,
+  },
   lastReading: (time) => `Dernière mesure : ${time}`,
   lastMeasured: (time, aqi, category) => `Dernière mesure : IQA (US) ${aqi}, ${category}, ${time}.`,
   neverRead: 'N’a encore rien envoyé',
@@ -63,6 +70,7 @@ export const city: CityTexts = {
     label: 'Capteurs',
     more: (next: string, all: string) => `En afficher ${next} de plus sur ${all}`,
     offline: 'hors ligne',
+    neverSent: 'n’a encore rien envoyé',
   },
   seeArea: (name) => `${name} en détail`,
   areas: 'Zones',
@@ -104,6 +112,7 @@ export const city: CityTexts = {
   },
   sensors: 'Capteurs',
   offlineCount: (count) => `, dont ${count} hors ligne`,
+  neverSentCount: (count) => `, ${count} encore sans données`,
   listing: 'Chargement des capteurs…',
   noneFits: 'Aucun capteur ne correspond',
   noneFitsHint:

@@ -95,6 +95,7 @@ export const common: CommonTexts = {
     connecting: 'Connexion…',
     polling: 'Mis à jour toutes les 30 s',
     lost: 'Plus en direct depuis {when} ; reconnexion en cours',
+    silent: 'Connecté, mais aucun capteur n’a rien envoyé depuis {when}',
   },
   expired: {
     title: 'Votre session a expiré',

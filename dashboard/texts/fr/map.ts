@@ -36,7 +36,7 @@ export const map: MapTexts = {
   and: (value) => `${value} ou plus`,
   offline: 'Hors ligne',
   noValue: 'Aucune valeur',
-  noData: 'Aucune donnée pour l’instant',
+  noData: 'N’a encore rien envoyé',
   several: {
     one: 'capteur',
     other: 'capteurs',

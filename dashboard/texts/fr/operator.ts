@@ -63,6 +63,70 @@ export const operator: OperatorTexts = {
     previous: 'Précédents',
     next: 'Suivants',
   },
+  silence: {
+    title: 'Pourquoi il se tait',
+    ask: 'Pourquoi ?',
+    askOf: (id) => `Pourquoi ${id} se tait-il ?`,
+    looking: 'Recherche de la raison…',
+    reports: 'Il envoie comme il le doit.',
+    seeRefused: 'Voir ce qui a été refusé',
+    command: 'Commande :',
+    noGate:
+      'Aucun portail ne répond : rien n’est connu de ses connexions. `airproof gate` est-il en marche ?',
+    reasons: {
+      retired: (time) => `Il a été retiré du réseau le ${time}.`,
+      revoked: 'Sa clé a été révoquée.',
+      no_key: 'Il n’a pas de clé et ne peut donc pas se connecter.',
+      outage: (silent, of, place) =>
+        `${silent} capteurs de ${place} sur ${of} se taisent : ce n’est pas ce capteur.`,
+      paused: (time) => `Il a trop envoyé et reste exclu jusqu’au ${time}.`,
+      replaced: (made, time) =>
+        `Une nouvelle clé lui a été donnée le ${made}, et il se présente encore avec l’ancienne (dernière fois : ${time}).`,
+      sign_in: (time, why) => `Sa connexion a été refusée le ${time}. ${why}`,
+      rejected: (time, why) => `Ce qu’il a envoyé le ${time} a été refusé. ${why}`,
+      denied: (time) =>
+        `Il est admis, mais publie là où il n’en a pas le droit (dernière fois : ${time}).`,
+      connected: 'Il est connecté, mais n’envoie rien.',
+      never: 'Il n’a jamais envoyé de mesure, et aucune connexion n’est connue.',
+      silent: (time) => `Rien n’est arrivé de lui depuis le ${time}.`,
+    },
+    fixes: {
+      retired: 'Ajouter de nouveau son identifiant le fait revenir.',
+      revoked: 'Créez une nouvelle clé ci-dessous et mettez-la dans l’appareil.',
+      no_key: 'Créez une clé ci-dessous et mettez-la dans l’appareil.',
+      outage: 'Vérifiez NATS, la chaîne de traitement et le réseau des capteurs.',
+      paused:
+        'Réglez un intervalle plus long dans l’appareil ; il est de nouveau admis après la pause.',
+      replaced: 'Mettez la nouvelle clé dans l’appareil, ou créez-en une autre ci-dessous.',
+      sign_in:
+        'Comparez l’identifiant et la clé de l’appareil avec ceux que vous avez donnés, ou créez une nouvelle clé ci-dessous. N’importe qui peut essayer sous son identifiant.',
+      denied:
+        'Il doit publier sur son propre sujet et sur rien d’autre ; voir le guide des capteurs.',
+      connected: 'Redémarrez l’appareil, et vérifiez la partie qui mesure et son intervalle.',
+      never: 'Mettez dans l’appareil son identifiant, sa clé et l’adresse du serveur.',
+      silent: 'Vérifiez son alimentation et sa connexion à internet.',
+    },
+    signIn: {
+      wrong: 'La clé n’est pas la sienne.',
+      unknown: 'Il n’a pas de clé.',
+      expired: 'La clé a été remplacée, et le temps de recouvrement est passé.',
+      revoked: 'La clé a été révoquée.',
+      mistyped: 'Ce qu’il envoie n’est pas une clé de capteur : elle est coupée ou mal saisie.',
+      unregistered: 'Il a une clé, mais n’est pas enregistré.',
+      client_id: 'L’identifiant de client MQTT n’est pas celui du capteur.',
+      paused: 'Il avait trop envoyé.',
+    },
+    facts: {
+      key: 'Clé',
+      connection: 'Connecté',
+      contact: 'Dernier contact accepté',
+      left: 'Fin de la dernière connexion',
+      refused: 'Connexions refusées',
+    },
+    keys: { none: 'aucune', good: 'valable', revoked: 'révoquée' },
+    notConnected: 'non',
+    neverThere: 'jamais',
+  },
   manage: {
     settings: 'Réglages',
     save: 'Enregistrer',

@@ -21,9 +21,12 @@ export const sensor: SensorTexts = {
   nowcast: 'NowCast, 12 heures',
   dayIndex: 'IQA sur 24 heures',
   uptime: 'Disponibilité, 24 heures',
+  uptimeSince: (length) => `Disponibilité, ${length} depuis sa mise en service`,
   tooFew: 'Pas encore assez de données',
   quality: 'Qualité',
   qualityLabel: 'Remarques sur ces valeurs',
+  seeProof: 'Voir la preuve',
+  whySilent: 'Raison exacte, et que faire',
   qr: 'Code QR de cette page',
   qrHint: 'Cette page, à imprimer et à coller sur le capteur',
 }

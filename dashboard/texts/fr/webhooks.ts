@@ -23,7 +23,7 @@ export const webhooks: WebhooksTexts = {
   created: 'Créé',
   oldSecret: 'Ancien secret',
   oldSecretUntil: 'signe aussi jusqu’au {time}',
-  everything: 'aucun',
+  everything: 'tous les capteurs, toutes les zones',
   ofSensor: (id) => `capteur ${id}`,
   ofArea: (name) => `quartier ${name}`,
   above: (threshold) => `seuil ${number(threshold, 2)}`,
@@ -223,14 +223,14 @@ export const webhooks: WebhooksTexts = {
   },
   backTest: {
     ask: 'Combien de fois se serait-il déclenché ?',
-    times: (times: number, perDay: string) =>
-      `${number(times)} fois ces 30 derniers jours, ${perDay} par jour`,
+    times: (times, since, perDay) =>
+      `${number(times)} fois depuis le ${since}${perDay === undefined ? '' : `, ${perDay} par jour`}`,
     leftOut: {
       readings:
         'Les événements de chaque mesure ne sont pas comptés : chaque capteur en envoie un par intervalle.',
       threshold:
         'Au moins : une hausse n’est dans le journal que si elle a franchi 150, 300 ou le seuil d’un webhook d’alors.',
-      older: 'Seuls les 50 000 événements les plus récents du réseau ont été lus, depuis le',
+      older: 'Seuls les 50 000 événements les plus récents du réseau ont été lus.',
     },
   },
 }

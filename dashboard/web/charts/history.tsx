@@ -8,11 +8,12 @@ import { quantityNames } from '../../../core/air/quantities.ts'
 import { me } from '../me.ts'
 import { useAddress } from '../parts/address-state.ts'
 import { serverMs } from '../parts/clock.ts'
+import { localTime } from '../parts/local-time.ts'
 import { Empty, Failed, Loading } from '../parts/states.tsx'
 import { zone } from '../parts/time-zone.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useEvery } from '../parts/use-every.ts'
-import { askSeries, type Target, targetKey, targetOf } from './ask-series.ts'
+import { type Asked, askSeries, type Target, targetKey, targetOf } from './ask-series.ts'
 import { Calendar } from './calendar.tsx'
 import { ChartGrid } from './chart-grid.tsx'
 import './charts.css'
@@ -22,7 +23,7 @@ import { Downloads } from './downloads.tsx'
 import { Heard } from './heard.tsx'
 import { type Loaded, otherOf } from './loaded.ts'
 import { Pattern } from './pattern.tsx'
-import { type Period, periodText, readPeriod, shownOf } from './period.ts'
+import { type Period, periodText, readPeriod, shownOf, stepMs } from './period.ts'
 import { PeriodBar } from './period-bar.tsx'
 import { extentOf } from './series.ts'
 import { StepTable } from './step-table.tsx'
@@ -108,6 +109,13 @@ export function History(props: HistoryProps) {
 
 const nothing = (): void => undefined
 
+/** Where the data is of a part of the period only: since when. */
+function beginsOf({ series, shown }: Asked): string {
+  const [first] = series.starts
+  const isShort = first !== undefined && first >= shown.fromMs + 2 * stepMs[shown.step]
+  return isShort ? words.begins(localTime(first)) : ''
+}
+
 type ShownProps = HistoryProps & { readonly loaded: Loaded }
 
 function Shown({ target, names, loaded, newestMs, intervalMs }: ShownProps) {
@@ -137,7 +145,9 @@ function Shown({ target, names, loaded, newestMs, intervalMs }: ShownProps) {
   return (
     <>
       {intervalMs !== undefined && <Heard asked={own} intervalMs={intervalMs} />}
-      <p class="hint">{words.steps[own.shown.step]}</p>
+      <p class="hint">
+        {words.steps[own.shown.step]} {beginsOf(own)}
+      </p>
       <ChartGrid
         loaded={loaded}
         title={targetKey(target)}

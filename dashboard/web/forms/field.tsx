@@ -41,33 +41,3 @@ export function Field({ label, hint, error, value, onValue, input = {} }: FieldP
     </div>
   )
 }
-
-type ChoiceProps<T extends string> = {
-  readonly label: string
-  readonly value: T
-  readonly choices: readonly (readonly [T, string])[]
-  readonly onValue: (value: T) => void
-}
-
-export function Choice<T extends string>({ label, value, choices, onValue }: ChoiceProps<T>) {
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value}
-        onChange={({ currentTarget }) => {
-          const choice = choices.find(([name]) => name === currentTarget.value)
-          if (choice !== undefined) onValue(choice[0])
-        }}
-      >
-        {choices.map(([name, words]) => (
-          <option key={name} value={name}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
-}

@@ -61,8 +61,8 @@ export function Dialog({ title, isOpen, close, children }: DialogProps) {
     >
       <div class="dialog-top">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="quiet" aria-label={words.close} onClick={leave}>
-          ✕
+        <button type="button" class="quiet" onClick={leave}>
+          {words.close} <span aria-hidden="true">✕</span>
         </button>
       </div>
       {isAsking && (

@@ -39,8 +39,9 @@ export function Headline({ place, children }: HeadlineProps) {
           {words.basis !== '' && <span class="headline-hint"> {words.basis}</span>}
         </span>
       </p>
-      <p class="headline-advice">{words.advice}</p>
-      {words.last !== undefined && <p class="headline-last">{words.last}</p>}
+      <p class="headline-advice">
+        {words.advice} {words.last}
+      </p>
       <p class="headline-facts headline-hint">
         {words.times !== undefined && <strong>{words.times}</strong>}
         {words.facts.map((fact, at) => (

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { PlaceNow } from '../../place-now.ts'
 import { AskError, getJson } from '../data.ts'
 import { firstPlace } from '../first-place.ts'
+import { serverMs } from './clock.ts'
 import { useEvery } from './use-every.ts'
 
 type Which = { readonly kind: PlaceNow['kind']; readonly id: string }
@@ -14,9 +15,11 @@ export type PlaceAnswer = {
   readonly again: () => void
 }
 
-const everyMs = 60_000
+const everyMs = 30_000
+/** What came with the page may have been made some minutes before: then it is asked for at once. */
+const freshMs = 30_000
 
-/** How the air is at a place: what came with the page first, then each minute. */
+/** How the air is at a place: what came with the page first, then twice a minute. */
 export function usePlace({ kind, id }: Which): PlaceAnswer {
   const [state, setState] = useState<{ readonly place?: PlaceNow; readonly error?: unknown }>(
     () => {
@@ -27,7 +30,7 @@ export function usePlace({ kind, id }: Which): PlaceAnswer {
   const [turn, setTurn] = useState(0)
   const again = useCallback(() => setTurn((now) => now + 1), [])
   useEvery(everyMs, again)
-  const isKnown = useRef(state.place !== undefined)
+  const isKnown = useRef(isFresh(state.place))
   useEffect(() => {
     // it came with the page
     if (isKnown.current) {
@@ -46,6 +49,9 @@ export function usePlace({ kind, id }: Which): PlaceAnswer {
   const isUnknown = state.error instanceof AskError && state.error.status === 404
   return { place: state.place, error: state.error, isUnknown, again }
 }
+
+const isFresh = (place: PlaceNow | undefined): boolean =>
+  place !== undefined && serverMs() - Date.parse(place.made_at) < freshMs
 
 function addressOf({ kind, id }: Which): string {
   if (kind === 'city') return '/now'

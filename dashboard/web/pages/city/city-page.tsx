@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { getJson } from '../../data.ts'
+import { Select } from '../../forms/select.tsx'
 import { config, me } from '../../me.ts'
 import { useAddress, useKept } from '../../parts/address-state.ts'
 import { Copy } from '../../parts/copy.tsx'
@@ -67,7 +68,10 @@ export function CityPage() {
       </div>
       <div class="city-map card">
         <MapCard live={live} area={area} />
-        <LineState line={live.line.value} />
+        <LineState
+          line={live.line.value}
+          silentSince={(place?.kind === 'city' && place.silence?.at) || undefined}
+        />
       </div>
       <Beside live={live} areas={areas} area={area} slug={slug} setSlug={setSlug} />
       {areas !== undefined && <AreaBelow name={area || areas.network.name} />}
@@ -94,7 +98,7 @@ function Beside({ live, areas, area, slug, setSlug }: BesideProps) {
   const onShow = shownNow.value
   const filter = `${search}|${area}|${order}`
   const held = useRef<{ filter: string; ids: readonly string[] } | undefined>(undefined)
-  const { sensors, count, offline } = useMemo(() => {
+  const { sensors, count, offline, neverSent } = useMemo(() => {
     const all = matching(live.sensors.values(), { search, area })
     const first = firstOf(all, { order, valueFor: onShow?.valueFor, most: shown })
     const ids = isHeld.current && held.current?.filter === filter ? held.current.ids : []
@@ -102,45 +106,34 @@ function Beside({ live, areas, area, slug, setSlug }: BesideProps) {
     const known = new Set(stay)
     const chosen = [...stay, ...first.filter((one) => !known.has(one))].slice(0, shown)
     held.current = { filter, ids: chosen.map(({ id }) => id) }
-    const offline = all.reduce((sum, { isOnline }) => sum + Number(!isOnline), 0)
-    return { sensors: chosen, count: all.length, offline }
+    const silent = all.filter(({ isOnline }) => !isOnline)
+    const neverSent = silent.filter(({ lastMs }) => lastMs === null).length
+    return { sensors: chosen, count: all.length, offline: silent.length - neverSent, neverSent }
   }, [turn, filter, onShow, shown])
   return (
     <section class="city-list card" aria-labelledby="sensors">
       <h2 id="sensors">
-        {city.sensors} <Count count={count} offline={offline} />
+        {city.sensors} <Count count={count} offline={offline} neverSent={neverSent} />
       </h2>
       <div class="city-filters">
         <Search />
-        <label>
-          <span class="visually-hidden">{city.area}</span>
-          <select
-            value={slug}
-            onChange={({ currentTarget }) => setSlug(currentTarget.value, { push: true })}
-          >
-            <option value="">
-              {areas === undefined ? city.allAreas : city.allOf(areas.network.name)}
-            </option>
-            {areas?.areas.map(({ name, slug }) => (
-              <option key={slug} value={slug}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span class="visually-hidden">{city.order}</span>
-          <select
-            value={order}
-            onChange={({ currentTarget }) => setOrder(currentTarget.value, { push: true })}
-          >
-            {Object.entries(orders).map(([name, words]) => (
-              <option key={name} value={name}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          isLabelHidden
+          label={city.area}
+          value={slug}
+          choices={[
+            ['', areas === undefined ? city.allAreas : city.allOf(areas.network.name)],
+            ...(areas?.areas ?? []).map(({ name, slug }) => [slug, name] as const),
+          ]}
+          onValue={(chosen) => setSlug(chosen, { push: true })}
+        />
+        <Select
+          isLabelHidden
+          label={city.order}
+          value={order}
+          choices={Object.entries(orders)}
+          onValue={(name) => setOrder(name, { push: true })}
+        />
       </div>
       {listed instanceof Error ? (
         <Failed error={listed} retry={live.again} />
@@ -165,12 +158,19 @@ function Beside({ live, areas, area, slug, setSlug }: BesideProps) {
 const orderOf = (name: string): Order =>
   name === 'best' || name === 'id' || name === 'silent' ? name : 'worst'
 
-function Count({ count, offline }: { readonly count: number; readonly offline: number }) {
+type CountProps = {
+  readonly count: number
+  readonly offline: number
+  readonly neverSent: number
+}
+
+function Count({ count, offline, neverSent }: CountProps) {
   const words = placeTexts.format.number
   return (
     <span class="hint" role="status">
       {words(count)}
       {offline > 0 && city.offlineCount(words(offline))}
+      {neverSent > 0 && city.neverSentCount(words(neverSent))}
     </span>
   )
 }

@@ -1,6 +1,6 @@
 /** What the map and the list show: a quantity; of the index also its averaging and which one. */
-import type { ComponentChildren } from 'preact'
 import { quantityNames } from '../../../../core/air/quantities.ts'
+import { Select } from '../../forms/select.tsx'
 import { namesOf } from '../../parts/quantity-names.ts'
 import type { ShownQuantity } from '../../parts/scales.ts'
 import { texts } from '../../texts.ts'
@@ -19,47 +19,33 @@ export function MapSwitch({ choice, choose }: SwitchProps) {
   const { quantity, mean, index } = choice
   return (
     <div class="map-switch">
-      <Choose label={words.show} value={quantity} set={(name) => choose({ quantity: name })}>
-        {shownNames.map(
+      <Select
+        isLabelHidden
+        label={words.show}
+        value={quantity}
+        choices={shownNames.map(
           (name) => [name, name === 'aqi' ? words.theIndex : namesOf(name).short] as const,
         )}
-      </Choose>
+        onValue={(name) => choose({ quantity: name })}
+      />
       {quantity === 'aqi' && (
         <>
-          <Choose label={words.mean} value={mean} set={(name) => choose({ mean: name })}>
-            {means.map((name) => [name, words.means[name]] as const)}
-          </Choose>
-          <Choose label={words.index} value={index} set={(name) => choose({ index: name })}>
-            {indices.map((name) => [name, words.indices[name]] as const)}
-          </Choose>
+          <Select
+            isLabelHidden
+            label={words.mean}
+            value={mean}
+            choices={means.map((name) => [name, words.means[name]] as const)}
+            onValue={(name) => choose({ mean: name })}
+          />
+          <Select
+            isLabelHidden
+            label={words.index}
+            value={index}
+            choices={indices.map((name) => [name, words.indices[name]] as const)}
+            onValue={(name) => choose({ index: name })}
+          />
         </>
       )}
     </div>
   )
 }
-
-type ChooseProps<Name extends string> = {
-  readonly label: string
-  readonly value: Name
-  readonly set: (name: Name) => void
-  readonly children: readonly (readonly [Name, ComponentChildren])[]
-}
-
-const Choose = <Name extends string>({ label, value, set, children }: ChooseProps<Name>) => (
-  <label>
-    <span class="visually-hidden">{label}</span>
-    <select
-      value={value}
-      onChange={({ currentTarget }) => {
-        const chosen = children.find(([name]) => name === currentTarget.value)
-        if (chosen !== undefined) set(chosen[0])
-      }}
-    >
-      {children.map(([name, text]) => (
-        <option key={name} value={name}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-)

@@ -44,7 +44,9 @@ export function Preview({ sensor, shown, close }: PreviewProps) {
       </p>
       <p class="preview-value">
         {value === null ? (
-          <span class="muted">{isOnline ? words.noValue : words.offline}</span>
+          <span class="muted">
+            {isOnline ? words.noValue : lastMs === null ? words.noData : words.offline}
+          </span>
         ) : (
           <>
             <Swatch color={bin?.color} />
@@ -54,7 +56,13 @@ export function Preview({ sensor, shown, close }: PreviewProps) {
         )}
       </p>
       <p class="hint">
-        {kindOf(shown)} · {lastMs === null ? words.noData : <When at={lastMs} as="ago" />}
+        {kindOf(shown)}
+        {lastMs !== null && (
+          <>
+            {' '}
+            · <When at={lastMs} as="ago" />
+          </>
+        )}
       </p>
       <Day id={id} shown={shown} />
       <a class="preview-open" href={`/sensors/${encodeURIComponent(id)}`}>

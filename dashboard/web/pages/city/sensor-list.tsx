@@ -71,15 +71,13 @@ const Row = memo(({ sensor, shown, isPointed }: RowProps) => {
         {isOnline ? (
           <Value sensor={sensor} shown={shown} />
         ) : (
-          <span class="badge">{texts.offline}</span>
+          <span class="badge">{lastMs === null ? texts.neverSent : texts.offline}</span>
         )}
         <span class="what">
           <span class="place">{address || id}</span>
           {address !== '' && <span class="hint mono">{id}</span>}
         </span>
-        <span class="hint when">
-          {lastMs === null ? city.neverRead : <When at={lastMs} as="ago" />}
-        </span>
+        <span class="hint when">{lastMs !== null && <When at={lastMs} as="ago" />}</span>
       </a>
     </li>
   )

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../account-texts.ts'
 import { getJson } from '../../data.ts'
-import { Choice, Field } from '../../forms/field.tsx'
+import { Field } from '../../forms/field.tsx'
+import { Select } from '../../forms/select.tsx'
 import { config, me } from '../../me.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { InLanguages } from '../../parts/in-languages.tsx'
@@ -101,7 +102,7 @@ function FirstRequest() {
     <section class="card stack" aria-label={words.first}>
       <h2>{words.first}</h2>
       <div class="filters">
-        <Choice
+        <Select
           label={words.what}
           value={call}
           choices={calls.map((name) => [name, words.calls[name]] as const)}

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { accountTexts } from '../../account-texts.ts'
 import { getJson, sendJson } from '../../data.ts'
 import { Confirm } from '../../forms/confirm.tsx'
-import { Choice, Field } from '../../forms/field.tsx'
+import { Field } from '../../forms/field.tsx'
+import { Select } from '../../forms/select.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import { Filled } from '../../parts/filled.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
@@ -42,7 +43,7 @@ export function AccountsTab() {
           onValue={setSearch}
           input={{ type: 'search', placeholder: words.searchHint }}
         />
-        <Choice label={words.tier} value={tier} choices={tiers} onValue={setTier} />
+        <Select label={words.tier} value={tier} choices={tiers} onValue={setTier} />
       </div>
       {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
       {page === undefined && answer.error === undefined && <Loading />}

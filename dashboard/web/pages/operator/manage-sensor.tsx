@@ -9,6 +9,7 @@ import { Failed, Loading } from '../../parts/states.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import type { SensorDetails } from './operator-data.ts'
+import { seemsSilent, WhySilent } from './why-silent.tsx'
 
 const { manage: words } = accountTexts.operator
 
@@ -34,6 +35,7 @@ export function ManageSensor({ id, onChange, close }: ManageProps) {
   }
   return (
     <div class="stack">
+      {seemsSilent(sensor) && <WhySilent id={id} />}
       <FieldsForm
         title={words.settings}
         label={words.save}

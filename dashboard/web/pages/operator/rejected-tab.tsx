@@ -2,8 +2,10 @@ import { useState } from 'preact/hooks'
 import type { Rejected, ReplayCounts } from '../../../../operate/rejected-messages.ts'
 import { accountTexts } from '../../account-texts.ts'
 import { getJson, sendJson } from '../../data.ts'
-import { Choice, Field } from '../../forms/field.tsx'
+import { Field } from '../../forms/field.tsx'
+import { Select } from '../../forms/select.tsx'
 import { useAction } from '../../forms/use-action.ts'
+import { addressValue } from '../../parts/address-state.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
@@ -12,7 +14,7 @@ import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { format } from '../../texts.ts'
 import type { RejectedBody, RejectedPage } from './operator-data.ts'
-import { againWords, reasons, reasonWords } from './rejected-words.ts'
+import { adviceWords, againWords, reasons, reasonWords } from './rejected-words.ts'
 
 const { refused: words } = accountTexts.operator
 const atOnce = 100
@@ -21,7 +23,7 @@ const atOnce = 100
 export function RejectedTab() {
   const [reason, setReason] = useState('')
   const [isSending, setSending] = useState(false)
-  const [sensor, setSensor] = useState('')
+  const [sensor, setSensor] = useState(() => addressValue('sensor'))
   const [shown, setShown] = useState<Rejected>()
   const [outcome, setOutcome] = useState('')
   const query = new URLSearchParams({ reason, sensor: sensor.trim(), limit: String(atOnce) })
@@ -49,7 +51,7 @@ export function RejectedTab() {
   return (
     <>
       <div class="filters">
-        <Choice
+        <Select
           label={words.show}
           value={isPartial ? 'partial' : 'refused'}
           choices={[
@@ -59,7 +61,7 @@ export function RejectedTab() {
           onValue={(kind) => setReason(kind === 'partial' ? 'partial' : '')}
         />
         {!isPartial && (
-          <Choice label={words.reason} value={reason} choices={choices} onValue={setReason} />
+          <Select label={words.reason} value={reason} choices={choices} onValue={setReason} />
         )}
         <Field
           label={words.sensor}
@@ -153,9 +155,8 @@ export function RejectedTab() {
 
 /** In words to send to the sensor’s owner. */
 function Advice({ reason }: { readonly reason: string }) {
-  const known: Readonly<Record<string, string>> = words.advice
-  const text = known[reason]
-  if (text === undefined) return <p class="muted">{words.unknown}</p>
+  const text = adviceWords(reason)
+  if (text === words.unknown) return <p class="muted">{text}</p>
   return (
     <section class="notice row between" aria-label={words.tell}>
       <p>

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../account-texts.ts'
 import { getJson } from '../../data.ts'
-import { Choice, Field } from '../../forms/field.tsx'
+import { Field } from '../../forms/field.tsx'
+import { Select } from '../../forms/select.tsx'
+import { useAddress } from '../../parts/address-state.ts'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -15,8 +17,9 @@ import { FirstRun } from './first-run.tsx'
 import { ImportSensors } from './import-sensors.tsx'
 import { ManageSensor } from './manage-sensor.tsx'
 import type { Sensor, SensorPage } from './operator-data.ts'
+import { seemsSilent } from './why-silent.tsx'
 
-const { sensors: words, manage } = accountTexts.operator
+const { sensors: words, manage, silence } = accountTexts.operator
 const { fields } = manage
 
 type State = Sensor['state'] | ''
@@ -36,7 +39,7 @@ export function SensorsTab() {
   const [ends, setEnds] = useState<readonly string[]>([])
   const [isAdding, setAdding] = useState(false)
   const [isImporting, setImporting] = useState(false)
-  const [managed, setManaged] = useState<string>()
+  const [managed, setManaged] = useAddress('sensor')
   const query = new URLSearchParams({ search, state, after: ends.at(-1) ?? '' })
   const answer = useAnswer(
     (signal) => getJson<SensorPage>(`/operator/api/sensors?${query}`, { signal }),
@@ -56,7 +59,7 @@ export function SensorsTab() {
             }}
             input={{ type: 'search', placeholder: words.searchHint }}
           />
-          <Choice
+          <Select
             label={words.state}
             value={state}
             choices={states}
@@ -100,12 +103,19 @@ export function SensorsTab() {
                 {
                   name: words.state,
                   cell: (row) => (
-                    <Badge
-                      of={{
-                        label: words.states[row.state],
-                        kind: kinds[row.state],
-                      }}
-                    />
+                    <span class="row">
+                      <Badge of={{ label: words.states[row.state], kind: kinds[row.state] }} />
+                      {seemsSilent(row) && (
+                        <button
+                          type="button"
+                          class="quiet"
+                          aria-label={silence.askOf(row.id)}
+                          onClick={() => setManaged(row.id)}
+                        >
+                          {silence.ask}
+                        </button>
+                      )}
+                    </span>
                   ),
                 },
                 { name: words.index, cell: (row) => <Aqi aqi={row.aqi} /> },
@@ -159,13 +169,9 @@ export function SensorsTab() {
       <Dialog title={words.add} isOpen={isAdding} close={() => setAdding(false)}>
         <AddSensor onAdded={answer.again} close={() => setAdding(false)} />
       </Dialog>
-      <Dialog
-        title={managed ?? ''}
-        isOpen={managed !== undefined}
-        close={() => setManaged(undefined)}
-      >
-        {managed !== undefined && (
-          <ManageSensor id={managed} onChange={answer.again} close={() => setManaged(undefined)} />
+      <Dialog title={managed} isOpen={managed !== ''} close={() => setManaged('')}>
+        {managed !== '' && (
+          <ManageSensor id={managed} onChange={answer.again} close={() => setManaged('')} />
         )}
       </Dialog>
       <Dialog title={words.importList} isOpen={isImporting} close={() => setImporting(false)}>

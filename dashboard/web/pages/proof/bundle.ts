@@ -2,9 +2,9 @@
 export type Bundle = {
   readonly name: string
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Of a reading of this page, as the API gives them; a file that the reader brought has neither. */
-  readonly link?: string | undefined
-  /** Where the transaction is shown. */
+  /** The reader brought it as a file, and has it already. */
+  readonly isBrought?: boolean
+  /** Of a reading of this page: where the transaction is shown. */
   readonly explorerUrl?: string | undefined
 }
 

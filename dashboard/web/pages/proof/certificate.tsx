@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import { isDemonstrationChain } from '../../../../core/proof/demonstration-chain.ts'
-import { config } from '../../me.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { format, texts } from '../../texts.ts'
@@ -156,7 +155,7 @@ function Body({ bundle, shown, facts, asked }: BodyProps) {
       <TimeBracket facts={facts} beacon={beacon} />
       <div class="proof-two">
         <Measured reading={shown.verification.reading} isOurs={isOurs} />
-        {isOurs && <Share bundle={bundle} facts={facts} api={config.value.api} />}
+        {isOurs && <Share bundle={bundle} facts={facts} />}
       </div>
       <Statements checked={shown} facts={facts} isBeaconKnown={beacon !== undefined} />
       <Details facts={facts} chain={chain} />

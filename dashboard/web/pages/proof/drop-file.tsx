@@ -20,7 +20,7 @@ export function DropFile({ take }: DropProps) {
     try {
       const bytes = new Uint8Array(await file.arrayBuffer())
       setProblem('')
-      latest.current({ name: file.name, bytes })
+      latest.current({ name: file.name, bytes, isBrought: true })
     } catch {
       setProblem(drop.unreadable)
     }

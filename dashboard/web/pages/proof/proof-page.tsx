@@ -69,7 +69,6 @@ function OfReading({ id, timestamp, hash }: OfReadingProps) {
         return { standing, bundle: undefined }
       const bundle: Bundle = {
         ...(await getProof({ id, timestamp, hash, signal })),
-        link: standing.proof_url ?? undefined,
         explorerUrl: elsewhere(standing),
       }
       return { standing, bundle }

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { config } from '../../me.ts'
 import { texts } from '../../texts.ts'
 import type { Bundle } from './bundle.ts'
 import { CopyButton } from './copy-button.tsx'
@@ -7,15 +8,13 @@ import type { Facts } from './facts.ts'
 type ShareProps = {
   readonly bundle: Bundle
   readonly facts: Facts
-  /** Where programs, and links that are handed on, reach the API. */
-  readonly api: string
 }
 
 /** The one link to hand on, as text and as a QR code, and the file. */
-export function Share({ bundle, facts, api }: ShareProps) {
+export function Share({ bundle, facts }: ShareProps) {
   const { share } = texts.proof
   const path = `/proof/${encodeURIComponent(facts.sensorId)}/${encodeURIComponent(new Date(facts.timeMs).toISOString())}`
-  const link = bundle.link ?? `${api}${path}?hash=${facts.fingerprint}`
+  const link = `${config.value.url}${path}?hash=${facts.fingerprint}`
   const [hasCode, setHasCode] = useState(true)
   return (
     <section class="proof-share" aria-labelledby="proof-share">
@@ -36,8 +35,7 @@ export function Share({ bundle, facts, api }: ShareProps) {
       </p>
       <div class="actions">
         <CopyButton text={link} label={share.copy} />
-        {/* a file that the reader brought is the reader's already */}
-        {bundle.link !== undefined && <Download bundle={bundle} />}
+        {bundle.isBrought !== true && <Download bundle={bundle} />}
         <button type="button" onClick={() => print()}>
           {share.print}
         </button>

@@ -1,25 +1,25 @@
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { config } from '../../me.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
+import { nowMs } from '../../parts/clock.ts'
 import { CopyProofLink } from '../../parts/proof-link.tsx'
 import { namesOf } from '../../parts/quantity-names.ts'
+import { duration } from '../../parts/times.ts'
 import { When } from '../../parts/when.tsx'
 import { texts as all } from '../../texts.ts'
-import type { SensorNow } from './sensor-data.ts'
+import { proofOf, type SensorNow } from './sensor-data.ts'
 import { wordsOfFlag } from './words.ts'
 
 const { sensor: texts } = all
 
-type LastReadingProps = {
-  readonly sensor: SensorNow
-  /** Where programs reach `/v1`. */
-  readonly api: string
-}
+type LastReadingProps = { readonly sensor: SensorNow }
 
 /** The newest reading, called that, and the averages beside it. */
-export function LastReading({ sensor, api }: LastReadingProps) {
+export function LastReading({ sensor }: LastReadingProps) {
   const { latest, pm25_corrected: corrected } = sensor
   if (latest === null) return null
+  const proof = proofOf(latest)
   const hint = latest.aqi === null ? texts.noIndex : latest.beyond_index ? texts.beyond : ''
   return (
     <section class="card now" aria-labelledby="now">
@@ -30,9 +30,12 @@ export function LastReading({ sensor, api }: LastReadingProps) {
             <When at={latest.timestamp} /> (<When at={latest.timestamp} as="ago" />)
           </span>
         </h2>
-        <CopyProofLink
-          url={`${api}/proof/${encodeURIComponent(latest.sensor_id)}/${encodeURIComponent(latest.timestamp)}?hash=${latest.blockchain.hash}`}
-        />
+        <span class="actions">
+          <a class="button" href={proof}>
+            {texts.seeProof}
+          </a>
+          <CopyProofLink url={config.value.url + proof} />
+        </span>
       </div>
       <dl class="values">
         {quantityNames.map((name) => {
@@ -66,7 +69,7 @@ export function LastReading({ sensor, api }: LastReadingProps) {
         <Value name={texts.dayIndex}>
           <OrTooFew value={sensor.aqi_24h} />
         </Value>
-        <Value name={texts.uptime}>
+        <Value name={uptimeOf(sensor)}>
           <Amount value={Math.round(sensor.uptime_24h * 100)} unit="%" />
         </Value>
       </dl>
@@ -79,6 +82,14 @@ export function LastReading({ sensor, api }: LastReadingProps) {
       )}
     </section>
   )
+}
+
+const daySeconds = 86_400
+
+/** Of a sensor that is younger than the day that it is of: of what time it is. */
+function uptimeOf({ commissioned_at: since }: SensorNow): string {
+  const age = (nowMs() - Date.parse(since)) / 1000
+  return age < daySeconds ? texts.uptimeSince(duration(age)) : texts.uptime
 }
 
 const OrTooFew = ({ value }: { readonly value: number | null }) =>

@@ -2,7 +2,7 @@ import { countdown } from '../../parts/countdown.ts'
 import { format, texts } from '../../texts.ts'
 import type { RowCheck } from './checked-rows.ts'
 import { isWaiting } from './live-readings.ts'
-import type { Reading } from './sensor-data.ts'
+import { proofOf, type Reading } from './sensor-data.ts'
 
 type BadgeProps = {
   readonly reading: Reading
@@ -17,13 +17,10 @@ type BadgeProps = {
  * batch is the server's word, which an altered row has as well.
  */
 export function ProofBadge({ reading, check, expectedMs, nowMs }: BadgeProps) {
-  const { sensor_id: id, timestamp, blockchain } = reading
+  const { timestamp } = reading
   const { looks, label } = badgeOf(reading, check, expectedMs, nowMs)
   return (
-    <a
-      class={`badge proof-badge ${looks}`}
-      href={`/proof/${encodeURIComponent(id)}/${encodeURIComponent(timestamp)}?hash=${blockchain.hash}`}
-    >
+    <a class={`badge proof-badge ${looks}`} href={proofOf(reading)}>
       {label}
       <span class="visually-hidden">, {texts.proof.badge.proofOf(timestamp)}</span>
     </a>

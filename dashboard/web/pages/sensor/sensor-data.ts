@@ -44,6 +44,10 @@ export type ReadingsPage = {
   readonly next_cursor: string | null
 }
 
+/** The page of a reading's proof. */
+export const proofOf = ({ sensor_id: id, timestamp, blockchain }: Reading): string =>
+  `/proof/${encodeURIComponent(id)}/${encodeURIComponent(timestamp)}?hash=${blockchain.hash}`
+
 type Ask = { readonly id: string; readonly signal?: AbortSignal }
 
 export const getSensor = async ({ id, signal }: Ask): Promise<SensorNow> =>

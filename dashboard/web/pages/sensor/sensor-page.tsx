@@ -1,7 +1,7 @@
 import { quantityNames } from '../../../../core/air/quantities.ts'
 import type { PlaceNow } from '../../../place-now.ts'
 import { AskError } from '../../data.ts'
-import { config } from '../../me.ts'
+import { me } from '../../me.ts'
 import type { PageProps } from '../../page.ts'
 import { Headline, HeadlineAway } from '../../parts/headline.tsx'
 import { Later } from '../../parts/later.tsx'
@@ -42,6 +42,13 @@ export function SensorPage({ params }: PageProps) {
             </a>
             <span class="mono">{place.id}</span>
           </p>
+          {place.silence !== null && me.value?.account.role === 'operator' && (
+            <p class="headline-hint">
+              <a href={`/operator?show=sensors&sensor=${encodeURIComponent(place.id)}`}>
+                {texts.whySilent}
+              </a>
+            </p>
+          )}
           <div class="headline-tools">
             <a href={`/?sensor=${encodeURIComponent(place.id)}`}>{placeTexts.city.onMap}</a>
             <Share place={place} />
@@ -76,7 +83,7 @@ function Known({ sensor, error, again }: KnownProps) {
   return (
     <>
       {error !== undefined && <Failed error={error} retry={again} />}
-      <LastReading sensor={sensor} api={config.value.api} />
+      <LastReading sensor={sensor} />
       <Later load={async () => await import('../../charts/history.tsx')}>
         {({ History }) => (
           <History

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
 import { sendJson } from '../../../data.ts'
-import { Choice, Field } from '../../../forms/field.tsx'
+import { Field } from '../../../forms/field.tsx'
 import { Secret } from '../../../forms/secret.tsx'
+import { Select } from '../../../forms/select.tsx'
 import { useAction } from '../../../forms/use-action.ts'
 import { wrongFieldsOf } from '../../../forms/wrong-fields.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
@@ -89,7 +90,7 @@ function Making({ onMade }: Pick<NewKeyProps, 'onMade'>) {
 type ValidForProps = { readonly value: Life; readonly onValue: (days: Life) => void }
 
 export const ValidFor = (choice: ValidForProps) => (
-  <Choice label={words.validFor} choices={lives} {...choice} />
+  <Select label={words.validFor} choices={lives} {...choice} />
 )
 
 type ShownProps = { readonly made: MadeKey; readonly onStored: () => void }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
 import { sendJson } from '../../../data.ts'
-import { Choice } from '../../../forms/field.tsx'
+import { Select } from '../../../forms/select.tsx'
 import { useAction } from '../../../forms/use-action.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { Filled } from '../../../parts/filled.tsx'
@@ -54,7 +54,7 @@ function Rolling({ of: key, onMade }: Pick<RollProps, 'onMade'> & { readonly of:
           parts={{ name: () => <b>{key.name}</b>, hint: () => <code>{key.hint}…</code> }}
         />
       </p>
-      <Choice label={words.overlap} value={overlap} choices={overlaps} onValue={setOverlap} />
+      <Select label={words.overlap} value={overlap} choices={overlaps} onValue={setOverlap} />
       <ValidFor value={days} onValue={setDays} />
       {action.error !== undefined && <Failed error={action.error} />}
       <div class="actions">

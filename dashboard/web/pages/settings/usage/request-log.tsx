@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
 import { getJson } from '../../../data.ts'
-import { Choice } from '../../../forms/field.tsx'
+import { Select } from '../../../forms/select.tsx'
 import { Badge } from '../../../parts/badge.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { Table } from '../../../parts/table.tsx'
@@ -53,13 +53,13 @@ export function RequestLog({ keys, look }: LogProps) {
       <h2>{words.log}</h2>
       <p class="muted">{words.logWords}</p>
       <div class="filters">
-        <Choice
+        <Select
           label={words.outcome}
           value={outcome}
           choices={outcomes.map((name) => [name, words.outcomes[name === '' ? 'any' : name]])}
           onValue={setOutcome}
         />
-        <Choice
+        <Select
           label={words.key}
           value={key}
           choices={[['', words.anyKey], ...keys.map(({ id, name }) => [id, name] as const)]}

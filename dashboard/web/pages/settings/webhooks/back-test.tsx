@@ -4,6 +4,8 @@ import { sendJson } from '../../../data.ts'
 import { useAction } from '../../../forms/use-action.ts'
 import { wrongFieldsOf } from '../../../forms/wrong-fields.ts'
 import { Bars } from '../../../parts/bars.tsx'
+import { serverMs } from '../../../parts/clock.ts'
+import { localTime } from '../../../parts/local-time.ts'
 import { Failed } from '../../../parts/states.tsx'
 import { format } from '../../../texts.ts'
 import type { Wanted } from './webhook-types.ts'
@@ -25,7 +27,7 @@ type Result = {
 
 type BackTestProps = { readonly wanted: () => Pick<Wanted, 'events' | 'filters'> }
 
-/** How often a webhook as it is filled in would have fired in the last 30 days. */
+/** How often a webhook as it is filled in would have fired in the last 30 days, or as long as there are events. */
 export function BackTest({ wanted }: BackTestProps) {
   const [result, setResult] = useState<Result>()
   const action = useAction()
@@ -58,10 +60,19 @@ export function BackTest({ wanted }: BackTestProps) {
   )
 }
 
+const dayMs = 86_400_000
+
+/** With the period that it is of, which is shorter where the network is younger. */
+function saidOf({ total, since }: Result): string {
+  const days = (serverMs() - Date.parse(since)) / dayMs
+  const perDay = days < 1 ? undefined : format.number(total / days, 1)
+  return words.times(total, localTime(Date.parse(since)), perDay)
+}
+
 const Shown = ({ result }: { readonly result: Result }) => (
   <>
     <p>
-      <b>{words.times(result.total, format.number(result.total / 30, 1))}</b>{' '}
+      <b>{saidOf(result)}</b>{' '}
       <span class="muted">
         {Object.entries(result.counts)
           .map(([kind, count]) => `${kind}: ${format.number(count)}`)
@@ -69,7 +80,7 @@ const Shown = ({ result }: { readonly result: Result }) => (
       </span>
     </p>
     <Bars
-      label={words.times(result.total, format.number(result.total / 30, 1))}
+      label={saidOf(result)}
       bars={result.days.map(({ date, count }) => ({
         parts: [{ kind: 'ok', count }],
         title: `${dayOf(date)}: ${format.number(count)}`,
@@ -78,7 +89,6 @@ const Shown = ({ result }: { readonly result: Result }) => (
     {result.left_out.map((reason) => (
       <p key={reason} class="hint">
         {words.leftOut[reason]}
-        {reason === 'older' && ` ${dayOf(result.since)}.`}
       </p>
     ))}
   </>

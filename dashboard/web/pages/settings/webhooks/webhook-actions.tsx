@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
 import { Confirm } from '../../../forms/confirm.tsx'
-import { Choice, Field } from '../../../forms/field.tsx'
+import { Field } from '../../../forms/field.tsx'
 import { Secret } from '../../../forms/secret.tsx'
+import { Select } from '../../../forms/select.tsx'
 import { useAction } from '../../../forms/use-action.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { Filled } from '../../../parts/filled.tsx'
@@ -124,7 +125,7 @@ function Rotate({ webhook, onChange, close }: ClosingProps) {
   }
   return (
     <div class="stack">
-      <Choice label={words.overlap} value={overlap} choices={overlaps} onValue={setOverlap} />
+      <Select label={words.overlap} value={overlap} choices={overlaps} onValue={setOverlap} />
       <p class="hint">
         <Filled
           text={words.overlapHint}

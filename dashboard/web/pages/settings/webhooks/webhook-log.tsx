@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
-import { Choice, Field } from '../../../forms/field.tsx'
+import { Field } from '../../../forms/field.tsx'
+import { Select } from '../../../forms/select.tsx'
 import { useAction } from '../../../forms/use-action.ts'
 import { Badge } from '../../../parts/badge.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
@@ -53,7 +54,7 @@ export function WebhookLog({ webhook, changes }: LogProps) {
         </button>
       </div>
       <div class="filters">
-        <Choice label={words.show} value={shown} choices={choices} onValue={setShown} />
+        <Select label={words.show} value={shown} choices={choices} onValue={setShown} />
         {shown !== 'pending' && (
           <>
             <Field

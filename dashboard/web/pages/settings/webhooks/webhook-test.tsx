@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type EventKind, eventKinds } from '../../../../../core/delivery/delivery.ts'
 import { accountTexts } from '../../../account-texts.ts'
-import { Choice } from '../../../forms/field.tsx'
+import { Select } from '../../../forms/select.tsx'
 import { useAction } from '../../../forms/use-action.ts'
 import { Badge } from '../../../parts/badge.tsx'
 import { Failed } from '../../../parts/states.tsx'
@@ -37,7 +37,7 @@ export function WebhookTest({ webhook, onChange }: TestProps) {
   return (
     <div class="stack">
       <p>{words.intro}</p>
-      <Choice
+      <Select
         label={words.event}
         value={chosen}
         choices={[
