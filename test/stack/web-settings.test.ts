@@ -335,7 +335,7 @@ describe.skipIf(chromiumMissing !== undefined)(
         await other.goTo(`/sensors/${id}`)
         const headline = other.page.locator('.headline')
         await expect.poll(() => headline.innerText()).toMatch(words)
-        expect(await other.page.getByText('Exact reason').count()).toBe(0)
+        expect(await other.page.getByRole('link', { name: 'Exact reason' }).count()).toBe(0)
         const json = await (
           await fetch(`${dashboard.url}/now/sensors/${id}`, {
             headers: { accept: 'application/json' },
