@@ -14,6 +14,7 @@ vi.setConfig({ testTimeout: 240_000 })
 /** A browser on a busy machine. */
 const patiently = { timeout: 60_000 }
 const id = 'NGR-LOS-IKJ-001'
+const young = 'NGR-LOS-YAB-002'
 const minuteMs = 60_000
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 
@@ -34,6 +35,10 @@ test.skipIf(chromiumMissing !== undefined)(
         ...(age === 0 ? { pm25: 8000, pm10: 9000, aqi: 165, temperature: null } : {}),
       })),
     )
+    const fromMs = nowMs - 7 * 60 * minuteMs
+    await api.register({ id: young, sites: [siteOf('Yaba', 6.5, 3.35, formatIso(fromMs))] })
+    const its = Array.from({ length: 7 * 12 + 1 }, (_, at) => fromMs + at * 5 * minuteMs)
+    await api.commit(its.map((timeMs) => ({ sensor: young, timeMs, area: 'Yaba' })))
     const kv = await new Kvm(api.nc).open(buckets.anchoring)
     const contract = `0x${'2'.repeat(40)}`
     const deployment = { chainId: 31_337, genesisHash: `0x${'1'.repeat(64)}`, contract, block: 5 }
@@ -85,9 +90,10 @@ test.skipIf(chromiumMissing !== undefined)(
       expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
       const proof = rows.first().getByRole('link')
       expect(await proof.textContent()).toContain('waiting')
-      expect(await proof.evaluate('(link) => getComputedStyle(link).textDecorationLine')).toBe(
-        'underline',
+      const line = proof.evaluate(
+        (link) => Reflect.get(globalThis, 'getComputedStyle')(link).textDecorationLine,
       )
+      expect(await line).toBe('underline')
       await page.getByText('Local test chain, not public').waitFor()
       expect(await proof.getAttribute('href')).toMatch(
         new RegExp(
@@ -103,6 +109,12 @@ test.skipIf(chromiumMissing !== undefined)(
           .trim()
           .split(/\r?\n/),
       ).toHaveLength(51)
+      expect(await now.textContent()).toContain('Uptime, 24 hours')
+      // a sensor that is seven hours old: its numbers are of that time, and say so
+      await page.goto(`${browser.dashboard.url}/sensors/${young}`)
+      await now.waitFor()
+      expect(await now.textContent()).toMatch(/Uptime, 7 h( \d+ min)? since it was set up100/)
+      await page.getByText(/The data begins on \d{1,2} \w+ \d{4}/).waitFor()
       expect(complaints).toEqual([])
       expect(strangers).toEqual([])
       const unknown = await page.goto(`${browser.dashboard.url}/sensors/NGR-LOS-IKJ-999`)
