@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { siteOf, type TestApi, testApi } from '../support/api.ts'
+import { lookEverywhere } from '../support/axe.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { type CityBrowser, cityBrowser, overflowOf } from '../support/city-browser.ts'
 
@@ -109,6 +110,12 @@ describe.skipIf(chromiumMissing !== undefined)(
         expect(words).toMatch(/0 of 2 sensors online/)
         expect(words).not.toMatch(/Children, older people|WHO guideline/)
         expect(await overflowOf(page)).toBeLessThanOrEqual(0)
+        await page.context().close()
+      }
+      for (const path of ['/areas/epe', `/sensors/${dead[0]}`]) {
+        const { page } = await browser.open(path)
+        await page.getByText('Share').waitFor()
+        expect((await lookEverywhere(page)).faults).toEqual([])
         await page.context().close()
       }
       expect((await get('/badge/area/epe.svg')).text).toContain('No data arrives')

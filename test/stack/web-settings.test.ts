@@ -15,6 +15,7 @@ import { connectNats } from '../../runtime/nats/nats.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
 import { buckets, rejectedHeaders, rejectedSubject } from '../../schemas/subjects.ts'
 import { siteOf } from '../support/api.ts'
+import { lookEverywhere } from '../support/axe.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
 import { loginAs } from '../support/nats.ts'
@@ -325,6 +326,8 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByRole('button', { name: `Why is ${revoked} silent?` }).click()
       await why.waitFor()
       await expectOnlyText(window)
+
+      expect((await lookEverywhere(page)).faults).toEqual([])
 
       const other = await browser.open(person)
       for (const [id, words] of [

@@ -3,7 +3,7 @@
 import type { UsCategory } from '../../../core/air/index/us-bands.ts'
 import { usIndex } from '../../../core/air/index/us-epa.ts'
 import { minuteMs } from '../../../core/time.ts'
-import type { AskApi } from './ask-places.ts'
+import type { AskApi } from './ask-api.ts'
 
 export type AreaNow = {
   readonly name: string

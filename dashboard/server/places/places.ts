@@ -5,9 +5,9 @@ import { type PublicReason, publicReason } from '../../../core/state/why-silent.
 import { minuteMs, secondMs } from '../../../core/time.ts'
 import type { SensorSilence } from '../../../operate/sensor-access.ts'
 import type { PlaceNow } from '../../place-now.ts'
+import type { AskApi } from './ask-api.ts'
 import { type AreaNow, askAreas } from './ask-areas.ts'
 import {
-  type AskApi,
   askPlace,
   isSilent,
   type PlaceKey,

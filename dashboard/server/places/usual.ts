@@ -2,7 +2,7 @@
 import { formatIsoMs } from '../../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, secondMs } from '../../../core/time.ts'
 import type { UsualNow } from '../../place-now.ts'
-import type { AskApi } from './ask-places.ts'
+import type { AskApi } from './ask-api.ts'
 import { keepAnswers } from './kept.ts'
 
 /** @param path of its statistics: `/v1/areas/Ikeja` */
