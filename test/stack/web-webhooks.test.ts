@@ -65,6 +65,9 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByLabel('Sensor', { exact: true }).fill(sensor)
       await page.getByLabel('Description').fill(`Hall ${script}`)
       await page.getByLabel('sensor.online').check()
+      // of the time that there are events, which is not 30 days here
+      await page.getByRole('button', { name: 'How often would it have fired?' }).click()
+      await page.getByText(/^\d+\stimes? since \d{1,2} \w+ \d{4}, [\d:]+$/).waitFor()
       await page.getByRole('button', { name: 'Create' }).click()
       const secret = page.locator('.secret code')
       await secret.waitFor()
