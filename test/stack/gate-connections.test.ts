@@ -5,6 +5,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { askAccess, askConnections } from '../../operate/sensor-access.ts'
 import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
 import {
   changeSensor,
@@ -191,6 +192,14 @@ test('a sensor’s last contact stays on record when it has left', async () => {
     heard: { protocol: 'mqtt', address: '127.0.0.1' },
     left: { reason: expect.stringMatching(/closed/i) },
   })
+  // the dashboard gets the same from the gate, with the state of the key and not its hash
+  const dashboard = await nats.as('dashboard')
+  const access = await askAccess(dashboard, id)
+  expect(access).toEqual({ key: 'good', key_at: expect.any(String), seen })
+  expect(await askConnections(dashboard, id)).toEqual([])
+  await revokeCredential(nats.credentials, id, Date.now())
+  await eventually('it is revoked', async () => (await askAccess(dashboard, id))?.key === 'revoked')
+  expect(await askAccess(dashboard, 'NGR-LOS-IKJ-999')).toEqual({ key: 'none', seen: {} })
 })
 
 test('a sensor that floods must pause; what was acknowledged is stored, and others continue', async () => {
