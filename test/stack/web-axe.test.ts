@@ -165,8 +165,8 @@ const places: readonly State[] = [
     },
   },
   { name: 'a silent sensor', path: `/sensors/${silent}`, sign: '.readings tbody tr' },
-  { name: 'a retired sensor', path: `/sensors/${retired}`, sign: '.notice.warn' },
-  { name: 'a sensor that never sent', path: `/sensors/${unread}`, sign: '.notice.warn' },
+  { name: 'a retired sensor', path: `/sensors/${retired}`, sign: '.headline-tools button' },
+  { name: 'a sensor that never sent', path: `/sensors/${unread}`, sign: '.headline-tools button' },
   { name: 'a sensor with a long name', path: `/sensors/${named}`, sign: '.readings tbody tr' },
   { name: 'a reading that waits', path: proofOf(nowMs), sign: paper('waiting') },
   {
