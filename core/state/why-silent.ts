@@ -33,6 +33,8 @@ export type Access = {
   readonly connections: number | undefined
   /** Its last accepted sign-in or push. */
   readonly contactMs: number | undefined
+  /** That was over NATS or MQTT: what arrives through an application needs no key of the sensor. */
+  readonly hasSignedIn: boolean
   /** Its last refused sign-in. */
   readonly refused: { readonly atMs: number; readonly reason: string } | undefined
   /** Its last publish to a subject that it may not use. */
@@ -44,7 +46,7 @@ export type SilenceReason =
   | { readonly kind: 'retired'; readonly atMs: number }
   /** Neither its present key nor a former one opens. */
   | { readonly kind: 'revoked'; readonly atMs: number | undefined }
-  | { readonly kind: 'no_key' }
+  | { readonly kind: 'no_key'; readonly hasSent: boolean }
   /** None of the place, or most of it, reports: it is not this sensor. */
   | {
       readonly kind: 'outage'
@@ -78,8 +80,9 @@ export function whySilent(facts: SilenceFacts): SilenceReason {
   // what was before its last reading, or its last accepted contact, did not stop it
   const since = Math.max(lastMs ?? -Infinity, access?.contactMs ?? -Infinity)
   if (access !== undefined) {
-    const { key, keyMs, pausedUntilMs, refused, connections } = access
-    if (key === 'none' && connections !== undefined) return { kind: 'no_key' }
+    const { key, keyMs, pausedUntilMs, refused, connections, contactMs, hasSignedIn } = access
+    const isNew = lastMs === null && contactMs === undefined && connections !== undefined
+    if (key === 'none' && (hasSignedIn || isNew)) return { kind: 'no_key', hasSent: hasSignedIn }
     if (pausedUntilMs !== undefined && pausedUntilMs > nowMs)
       return { kind: 'paused', untilMs: pausedUntilMs }
     const isRefused = refused !== undefined && refused.atMs > since
@@ -119,7 +122,7 @@ export type PublicReason =
       SilenceReason,
       { readonly kind: 'retired' | 'outage' | 'connected' | 'never' | 'silent' }
     >
-  /** The operator has ended its access, or not given it any. */
+  /** The operator has ended its access. */
   | { readonly kind: 'ended' }
   /** Something arrives under its id and is not accepted. */
   | { readonly kind: 'not_accepted'; readonly atMs: number | null }
@@ -133,8 +136,9 @@ export function publicReason(reason: SilenceReason): PublicReason {
     case 'silent':
       return reason
     case 'revoked':
-    case 'no_key':
       return { kind: 'ended' }
+    case 'no_key':
+      return { kind: reason.hasSent ? 'ended' : 'never' }
     case 'paused':
       return { kind: 'not_accepted', atMs: null }
     case 'replaced':

@@ -16,6 +16,7 @@ const access: Access = {
   keyMs: ago(10_000),
   connections: 0,
   contactMs: ago(70),
+  hasSignedIn: true,
   refused: undefined,
   deniedMs: undefined,
   pausedUntilMs: undefined,
@@ -49,10 +50,19 @@ test.each<[string, Partial<SilenceFacts>, object]>([
     { access: { ...access, key: 'revoked' }, network: { ...network, reporting: 0 } },
     { kind: 'revoked' },
   ],
-  ['it has no key', { access: { ...access, key: 'none' } }, { kind: 'no_key' }],
   [
-    'it has no key where sensors need none',
-    { access: { ...access, key: 'none', connections: undefined } },
+    'its key was deleted',
+    { access: { ...access, key: 'none' } },
+    { kind: 'no_key', hasSent: true },
+  ],
+  [
+    'it never had a key',
+    { lastMs: null, access: { ...access, key: 'none', contactMs: undefined, hasSignedIn: false } },
+    { kind: 'no_key', hasSent: false },
+  ],
+  [
+    'it sends through an application, and needs no key',
+    { access: { ...access, key: 'none', contactMs: undefined, hasSignedIn: false } },
     { kind: 'silent' },
   ],
   [
@@ -140,7 +150,8 @@ test.each<[string, Partial<SilenceFacts>, object]>([
 test('the public reason has nothing of keys, sign-ins and refusals but that something was not accepted', () => {
   const atMs = ago(2)
   expect(publicReason({ kind: 'revoked', atMs })).toEqual({ kind: 'ended' })
-  expect(publicReason({ kind: 'no_key' })).toEqual({ kind: 'ended' })
+  expect(publicReason({ kind: 'no_key', hasSent: true })).toEqual({ kind: 'ended' })
+  expect(publicReason({ kind: 'no_key', hasSent: false })).toEqual({ kind: 'never' })
   for (const reason of [
     { kind: 'replaced', atMs, keyMs: atMs },
     { kind: 'sign_in', atMs, reason: 'wrong' },

@@ -56,6 +56,7 @@ function factsOf(
     keyMs: msOf(keyAt),
     connections: connections?.length,
     contactMs: msOf(heard?.at),
+    hasSignedIn: heard !== undefined && heard.protocol !== 'http',
     refused: refused && { atMs: Date.parse(refused.at), reason: refused.reason },
     deniedMs: msOf(denied?.at),
     pausedUntilMs: msOf(paused),

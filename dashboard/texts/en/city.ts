@@ -53,7 +53,7 @@ export const city = {
       `${silent} of ${of} sensors of ${place} are silent: probably a network or power failure, not this sensor alone.`,
     retired:
       'This sensor was taken out of the network. What it measured stays, and can still be verified.',
-    ended: 'The operator has ended this sensor’s access to the network, or has not given it any.',
+    ended: 'The operator has ended this sensor’s access to the network.',
     notAccepted: (time: string | undefined) =>
       `Something arrives under its name${time === undefined ? '' : ` (last ${time})`}, but it is not accepted: key, clock or format of the device may be wrong. The operator can see the exact reason.`,
     connected:

@@ -98,7 +98,8 @@ export const operator = {
     fixes: {
       retired: 'Adding its id again brings it back.',
       revoked: 'Make a new key below and put it into the device.',
-      no_key: 'Make a key below and put it into the device.',
+      no_key:
+        'Make a key below and put it into the device. One that sends through an application needs none.',
       outage: 'Check NATS, the pipeline, and the network that the sensors use.',
       paused: 'Set a longer interval in the device; it is let in again after the pause.',
       replaced: 'Put the new key into the device, or make another one below.',

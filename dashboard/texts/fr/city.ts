@@ -44,7 +44,7 @@ export const city: CityTexts = {
       `${silent} capteurs de ${place} sur ${of} se taisent : sans doute une panne de réseau ou de courant, pas ce seul capteur.`,
     retired:
       'Ce capteur a été retiré du réseau. Ses mesures restent, et peuvent toujours être vérifiées.',
-    ended: 'L’opérateur a mis fin à l’accès de ce capteur au réseau, ou ne lui en a pas donné.',
+    ended: 'L’opérateur a mis fin à l’accès de ce capteur au réseau.',
     notAccepted: (time) =>
       `Quelque chose arrive sous son nom${time === undefined ? '' : ` (dernière fois : ${time})`}, mais n’est pas accepté : la clé, l’horloge ou le format de l’appareil sont peut-être faux. L’opérateur peut voir la raison exacte.`,
     connected:

@@ -93,7 +93,8 @@ export const operator: OperatorTexts = {
     fixes: {
       retired: 'Ajouter de nouveau son identifiant le fait revenir.',
       revoked: 'Créez une nouvelle clé ci-dessous et mettez-la dans l’appareil.',
-      no_key: 'Créez une clé ci-dessous et mettez-la dans l’appareil.',
+      no_key:
+        'Créez une clé ci-dessous et mettez-la dans l’appareil. S’il envoie par une application, il n’en a pas besoin.',
       outage: 'Vérifiez NATS, la chaîne de traitement et le réseau des capteurs.',
       paused:
         'Réglez un intervalle plus long dans l’appareil ; il est de nouveau admis après la pause.',
