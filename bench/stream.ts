@@ -117,7 +117,7 @@ async function serve(): Promise<void> {
   const server = createServer((_request, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })
     out.flushHeaders()
-    const listener = { out, wants: undefined, checkAgain: () => undefined }
+    const listener = { out, wants: undefined, form: 'whole' as const, checkAgain: () => undefined }
     hub.keep(listener)
     const now = hub.place()
     if (now !== undefined) hub.join(listener, now)

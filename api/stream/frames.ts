@@ -12,13 +12,37 @@ import { afterReading, hadOf } from '../live/log-place.ts'
 import type { TailEntry } from '../live/log-tail.ts'
 import type { StreamEventName } from './event-names.ts'
 
-export type Frame = { readonly sensor: SensorId; readonly bytes: Buffer }
+/**
+ * `lean` is what the pages show of an event: a hash, which nothing packs, would be most of what an open
+ * page is sent.
+ */
+export type FrameForm = 'whole' | 'lean'
+
+export type Frame = {
+  readonly sensor: SensorId
+  /** The line with the id, and the lines after it. */
+  readonly id: Buffer
+  readonly rest: Buffer
+}
+
+/**
+ * Frames that are written together. Of lean ones only the last has its id: a reader that resumes in
+ * between receives some again, and takes each reading once.
+ */
+export const joined = (frames: readonly Frame[], form: FrameForm): Buffer =>
+  Buffer.concat(
+    frames.flatMap(({ id, rest }, at) =>
+      form === 'whole' || at === frames.length - 1 ? [id, rest] : [rest],
+    ),
+  )
 
 export const wholeSeconds = (ms: number): number => Math.max(0, Math.round(ms / secondMs))
 
 type Framing = {
   /** What is before it is not sent again. Its numbers are those of the log before the message, or later. */
   readonly cursor: LogCursor
+  readonly form: FrameForm
+  /** Of a whole reading. */
   readonly textOf: (reading: Reading) => string
   /** Events that are not wanted are not encoded. */
   readonly wants?: ((sensor: SensorId) => boolean) | undefined
@@ -27,7 +51,7 @@ type Framing = {
 /** The id of each event is the cursor after it. */
 export function* framesOf(
   entry: TailEntry,
-  { cursor, textOf, wants = () => true }: Framing,
+  { cursor, form, textOf, wants = () => true }: Framing,
 ): Generator<Frame> {
   const { readings, events, partition, nLast } = entry.message
   const frame = (
@@ -37,13 +61,15 @@ export function* framesOf(
     data: string,
   ): Frame => ({
     sensor,
-    bytes: Buffer.from(`id: ${encodeLogCursor(after)}\nevent: ${event}\ndata: ${data}\n\n`),
+    id: Buffer.from(`id: ${encodeLogCursor(after)}\n`),
+    rest: Buffer.from(`event: ${event}\ndata: ${data}\n\n`),
   })
   for (let place = Math.max(0, hadOf(entry, cursor)); place < readings.length; place++) {
     const reading = readings[place]
     if (reading === undefined || !wants(reading.sensor)) continue
     const after = afterReading(entry, reading, cursor)
-    yield frame(reading.sensor, after, kindOf(reading), textOf(reading))
+    const text = form === 'whole' ? textOf(reading) : leanText(reading)
+    yield frame(reading.sensor, after, kindOf(reading), text)
   }
   const n = cursor.n.with(partition, nLast)
   const sent = cursor.position === entry.seq - 1 ? (cursor.events ?? 0) : 0
@@ -53,9 +79,13 @@ export function* framesOf(
     if (shown === undefined || !wants(shown.sensor)) continue
     const { version, network } = cursor
     const after = { version, network, position: entry.seq - 1, n, events: i + 1 }
-    yield frame(shown.sensor, after, shown.name, JSON.stringify(shown.data))
+    const data = form === 'whole' ? shown.data : { sensor_id: shown.sensor }
+    yield frame(shown.sensor, after, shown.name, JSON.stringify(data))
   }
 }
+
+const leanText = ({ sensor, timeMs, aqi }: Reading): string =>
+  JSON.stringify({ sensor_id: sensor, timestamp: formatIsoMs(timeMs), aqi })
 
 // buffered readings have an event name of their own, so that clients do not take them for current
 const kindOf = ({

@@ -1,6 +1,6 @@
 /**
- * Sends what the log holds to all listeners. A reading is encoded once, however many listeners
- * there are; readings that arrive within a moment are one write to each. A client that does not
+ * Sends what the log holds to all listeners. A reading is encoded once in each form, however many
+ * listeners there are; readings that arrive within a moment are one write to each. A client that does not
  * read what it is sent is disconnected: it reconnects and continues after the last event it has.
  */
 import type { ServerResponse } from 'node:http'
@@ -10,12 +10,13 @@ import type { LogMessage } from '../../core/state/log-message.ts'
 import { secondMs } from '../../core/time.ts'
 import { encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
 import type { LivePicture } from '../live/live-picture.ts'
-import { type Frame, framesOf } from './frames.ts'
+import { type Frame, type FrameForm, framesOf, joined } from './frames.ts'
 
 export type Listener = {
   readonly out: ServerResponse
   /** undefined: every sensor. */
   readonly wants: ((sensor: SensorId) => boolean) | undefined
+  readonly form: FrameForm
   /** Throws when it may not listen any more. */
   readonly checkAgain: () => void
 }
@@ -70,7 +71,7 @@ export function createStreamHub({
   const lines = new Set<Line>()
   const lineOf = new WeakMap<Listener, Line>()
   let position = picture.position()
-  let pending: { readonly seq: number; readonly frames: readonly Frame[] }[] = []
+  let pending: Pending[] = []
   let gathering: NodeJS.Timeout | undefined
   let isStopped = false
 
@@ -96,7 +97,10 @@ export function createStreamHub({
     const after = place()
     if (after === undefined) return endAll('interrupted')
     const cursor = beforeMessage(message, after)
-    pending.push({ seq, frames: [...framesOf({ seq, message }, { cursor, textOf })] })
+    const encode = (form: FrameForm): readonly Frame[] => [
+      ...framesOf({ seq, message }, { cursor, form, textOf }),
+    ]
+    pending.push({ seq, framesIn: onceEach(encode) })
     gathering ??= setTimeout(flush, gatherMs)
   })
 
@@ -107,21 +111,17 @@ export function createStreamHub({
     pending = []
     const [first] = gathered
     if (first === undefined) return
-    let whole: Buffer | undefined
+    const all = onceEach((form) => joined(framesAfter(gathered, -1, form), form))
     for (const line of lines) {
-      const { wants, after } = line
+      const { wants, form, after } = line
       if (after === undefined) continue
       if (wants === undefined && after.position < first.seq) {
-        whole ??= Buffer.concat(gathered.flatMap(({ frames }) => frames.map(({ bytes }) => bytes)))
-        send(line, whole)
+        send(line, all(form))
         continue
       }
-      const own: Buffer[] = []
-      for (const { seq, frames } of gathered) {
-        if (seq <= after.position) continue
-        for (const { sensor, bytes } of frames) if (wants?.(sensor) ?? true) own.push(bytes)
-      }
-      send(line, own.length === 1 && own[0] !== undefined ? own[0] : Buffer.concat(own))
+      const frames = framesAfter(gathered, after.position, form)
+      const own = wants === undefined ? frames : frames.filter(({ sensor }) => wants(sensor))
+      send(line, joined(own, form))
     }
   }
 
@@ -187,6 +187,24 @@ export function createStreamHub({
     },
     end: stop,
     [Symbol.dispose]: stop,
+  }
+}
+
+/** What was folded and is not sent yet. */
+type Pending = { readonly seq: number; readonly framesIn: (form: FrameForm) => readonly Frame[] }
+
+const framesAfter = (gathered: readonly Pending[], position: number, form: FrameForm): Frame[] =>
+  gathered.flatMap(({ seq, framesIn }) => (seq > position ? framesIn(form) : []))
+
+/** Makes the value of a form when it is first needed. */
+function onceEach<T>(make: (form: FrameForm) => T): (form: FrameForm) => T {
+  const made = new Map<FrameForm, T>()
+  return (form) => {
+    const known = made.get(form)
+    if (known !== undefined) return known
+    const value = make(form)
+    made.set(form, value)
+    return value
   }
 }
 

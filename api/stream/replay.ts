@@ -10,7 +10,7 @@ import type { GapOf } from '../live/log-gap.ts'
 import { afterMessage } from '../live/log-place.ts'
 import type { TailEntry } from '../live/log-tail.ts'
 import { cursorOf, type EventId } from './event-ids.ts'
-import { framesOf } from './frames.ts'
+import { type Frame, type FrameForm, framesOf, joined } from './frames.ts'
 
 export type Replay = {
   readonly id: EventId
@@ -18,6 +18,7 @@ export type Replay = {
   readonly given: string
   readonly out: ServerResponse
   readonly wants: ((sensor: SensorId) => boolean) | undefined
+  readonly form: FrameForm
   /** Aborted when the client has gone. */
   readonly gone: AbortSignal
   /**
@@ -46,17 +47,17 @@ export function createReplay(options: Options): (replay: Replay) => Promise<void
   const { log, textOf, place } = options
 
   const send = async (entry: TailEntry, cursor: LogCursor, replay: Replay): Promise<void> => {
-    const { out, wants, gone } = replay
-    let bytes: Buffer[] = []
+    const { out, wants, form, gone } = replay
+    let frames: Frame[] = []
     const write = async (): Promise<void> => {
-      if (bytes.length > 0) out.write(Buffer.concat(bytes))
-      bytes = []
+      if (frames.length > 0) out.write(joined(frames, form))
+      frames = []
       if (out.writableLength > unreadBytes) await once(out, 'drain', { signal: gone })
       else await soon()
     }
-    for (const frame of framesOf(entry, { cursor, textOf, wants })) {
-      bytes.push(frame.bytes)
-      if (bytes.length === framesAtOnce) await write()
+    for (const frame of framesOf(entry, { cursor, form, textOf, wants })) {
+      frames.push(frame)
+      if (frames.length === framesAtOnce) await write()
     }
     await write()
   }

@@ -59,12 +59,12 @@ export function streamEvents(options: Options): Route {
     { isVisitor, share, gone }: Asker,
     { id, given }: Given,
   ): Promise<void> => {
-    const { out, wants } = listener
+    const { out, wants, form } = listener
     const turn = { share: share(), gone: gone() }
     try {
       const onCaughtUp = (place: LogCursor): void => hub.join(listener, place)
       await inTurn[isVisitor ? 'visitors' : 'accounts'](turn, () =>
-        replay({ id, given, out, wants, gone: turn.gone, onCaughtUp }),
+        replay({ id, given, out, wants, form, gone: turn.gone, onCaughtUp }),
       )
     } catch (error) {
       if (turn.gone.aborted) return
@@ -94,7 +94,9 @@ export function streamEvents(options: Options): Route {
         body: Buffer.alloc(0),
         follow: (out) => {
           out.once('close', take())
-          const listener = { out, wants, checkAgain: caller.checkAgain }
+          // the dashboard passes it to its pages as it is
+          const form = caller.isInternal ? 'lean' : 'whole'
+          const listener: Listener = { out, wants, form, checkAgain: caller.checkAgain }
           hub.keep(listener)
           out.write(`retry: ${retryMs}\n\n`)
           if (given !== undefined) {

@@ -8,7 +8,6 @@ import type { Context } from 'koa'
 import { type Dispatcher, request } from 'undici'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { clientNetwork } from '../../runtime/http/client-network.ts'
-import { leanEvents } from './lean-events.ts'
 import { packedStream } from './packed-stream.ts'
 import { rateBy } from './rate-by.ts'
 import { away, Refusal } from './refusal.ts'
@@ -198,12 +197,8 @@ async function forward(
   ctx.respond = false
   // the client disconnected, the API broke off, or we stop: the answer ends where it is
   answer.body.on('error', () => ctx.res.destroy())
-  const isStream = ctx.response.type === 'text/event-stream'
-  const body = isStream
-    ? answer.body.pipe(leanEvents().on('error', () => ctx.res.destroy()))
-    : answer.body
-  if (packed === undefined) body.pipe(ctx.res)
-  else body.pipe(packed).pipe(ctx.res)
+  if (packed === undefined) answer.body.pipe(ctx.res)
+  else answer.body.pipe(packed).pipe(ctx.res)
 }
 
 type Asking = NonNullable<Parameters<typeof request>[1]>

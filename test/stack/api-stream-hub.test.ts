@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { createStreamHub, type StreamHub } from '../../api/stream/hub.ts'
+import { createStreamHub, type Listener, type StreamHub } from '../../api/stream/hub.ts'
 import { seqOf } from '../../core/air/reading.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { beginningOf, encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
 import { listenTo } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
-import { readingOf } from '../support/small-worker.ts'
+import { readingOf, sensorNamed } from '../support/small-worker.ts'
 
 /** One reading per message, of one partition. */
 const placeAt = (position: number): LogCursor => {
@@ -22,7 +23,7 @@ const idOf = (seq: number): string => encodeLogCursor({ ...placeAt(seq), positio
 /** A hub that sends readings of the given size whenever the test says so. */
 async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: number } = {}) {
   const opened = new AsyncDisposableStack()
-  let [position, encoded] = [0, 0]
+  let [position, encoded, madeLean] = [0, 0, 0]
   let onFolded: (message: LogMessage | undefined) => void = () => undefined
   const text = JSON.stringify({ text: 'x'.repeat(bytes) })
   const hub: StreamHub = opened.use(
@@ -43,10 +44,11 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
       ...options,
     }),
   )
-  const server = createServer((_request, out) => {
+  const server = createServer(({ url }, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })
     out.flushHeaders()
-    const listener = { out, wants: undefined, checkAgain: () => undefined }
+    const form = url === '/lean' ? 'lean' : 'whole'
+    const listener: Listener = { out, wants: undefined, form, checkAgain: () => undefined }
     hub.keep(listener)
     hub.join(listener, placeAt(position))
   })
@@ -58,7 +60,16 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
   })
   const { port } = server.address() as AddressInfo
   const messageOf = (n: number) => {
-    const readings = [{ ...readingOf(1_000_000), seq: seqOf(3, n) }]
+    const reading = {
+      ...readingOf(1_000_000),
+      seq: seqOf(3, n),
+      // of the two forms only the lean one reads it here
+      get aqi() {
+        madeLean++
+        return 41
+      },
+    }
+    const readings = [reading]
     return { partition: 3, nLast: n, readings, events: [] } as unknown as LogMessage
   }
   return {
@@ -66,6 +77,7 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
     port,
     url: `http://127.0.0.1:${port}/`,
     encoded: () => encoded,
+    madeLean: () => madeLean,
     /** @param skip messages that the picture skips before it */
     fold: (skip = 0) => {
       position += 1 + skip
@@ -103,6 +115,26 @@ test('a client that does not read is disconnected, and all others receive everyt
   )
   expect(source.encoded()).toBe(folded)
   stalled.destroy()
+})
+
+test('a reading is made lean once for all pages, and of what is sent together the last has the id', async () => {
+  await using source = await testHub(1024)
+  const pages = await Promise.all(
+    Array.from({ length: 5 }, () => listenTo(`${source.url}lean`, {})),
+  )
+  await eventually('all listen', () => source.hub.size() === pages.length)
+  for (let i = 0; i < 3; i++) source.fold()
+  await eventually('all have all', () => pages.every(({ events }) => events.length === 3))
+  for (const { events } of pages)
+    expect(events).toEqual(
+      ['', '', idOf(3)].map((id) => ({
+        event: 'reading',
+        id,
+        data: { sensor_id: sensorNamed(1), timestamp: formatIsoMs(1_000_000), aqi: 41 },
+      })),
+    )
+  expect([source.madeLean(), source.encoded()]).toEqual([3, 0])
+  for (const page of pages) page[Symbol.dispose]()
 })
 
 test('a client that stopped reading is detected by its pings, even if little is sent', async () => {
