@@ -17,15 +17,17 @@ import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { siteOf } from '../support/api.ts'
 import { lookEverywhere, lookNarrow } from '../support/axe.ts'
 import { chromiumMissing } from '../support/chromium.ts'
-import { type CityBrowser, cityBrowser, pictureOf } from '../support/city-browser.ts'
+import { type CityBrowser, cityBrowser, type OpenPage, pictureOf } from '../support/city-browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { type FaultyProxy, faultyProxy } from '../support/faulty-proxy.ts'
 import { type SignedIn, signedIn } from '../support/signed-in.ts'
 import { exampleAttempt } from '../support/webhook-api.ts'
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+// while one page is looked at, others load
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000, maxConcurrency: 3 })
 
 type Who = 'visitor' | 'person' | 'operator'
+type Language = 'en' | 'fr'
 type State = {
   /** What is special about it. */
   readonly name: string
@@ -36,6 +38,8 @@ type State = {
   /** What leads to the state, in English. */
   readonly act?: (page: Page) => Promise<void>
   readonly hasScript?: false
+  /** It changes its cookies, so no other page may have them. */
+  readonly isAlone?: true
   /** An answer that the state is about is an error in the browser's console. */
   readonly isRefused?: true
 }
@@ -80,6 +84,16 @@ const scrolled = async (page: Page): Promise<void> => {
 }
 const dialog = 'dialog[open]'
 const paper = (verdict: string): string => `.proof-paper[data-verdict=${verdict}]`
+
+const ofWebhook = {
+  path: '/settings/webhooks',
+  who: 'operator',
+  sign: 'a[href^="/settings/webhooks/wh_"]',
+} as const
+const openWebhook = async (page: Page): Promise<void> => {
+  await page.locator(ofWebhook.sign).first().click()
+  await page.locator('table tbody tr').first().waitFor()
+}
 
 const empty: readonly State[] = [
   { name: 'a city without sensors', path: '/', sign: '.empty pre' },
@@ -210,6 +224,30 @@ const tables: readonly State[] = [
   },
   { name: 'usage', path: '/settings/usage', who: 'operator', sign: 'progress' },
   { name: 'webhooks', path: '/settings/webhooks', who: 'operator', sign: 'main h1' },
+  { name: 'a webhook and its log', ...ofWebhook, act: openWebhook },
+  {
+    name: 'a log of deliveries, filtered',
+    ...ofWebhook,
+    act: async (page) => {
+      await openWebhook(page)
+      await page.getByLabel('Show').selectOption('retry')
+      await page.getByLabel('Delivery id').fill(exampleAttempt.delivery)
+      await page.getByRole('button', { name: 'Send it again' }).waitFor()
+    },
+  },
+  {
+    name: 'a log of deliveries, filtered to nothing',
+    ...ofWebhook,
+    act: async (page) => {
+      await openWebhook(page)
+      await page.getByLabel('From day').fill('2020-01-01')
+      await page.getByLabel('To day').fill('2020-01-02')
+      await page
+        .getByText('None of this kind.')
+        .or(page.getByText('Nothing was sent yet'))
+        .waitFor()
+    },
+  },
   {
     name: 'a new webhook, with mistakes',
     path: '/settings/webhooks',
@@ -228,6 +266,7 @@ const tables: readonly State[] = [
     path: '/settings/keys',
     who: 'operator',
     sign: 'main h1',
+    isAlone: true,
     isRefused: true,
     act: async (page) => {
       await page.context().clearCookies()
@@ -429,13 +468,26 @@ describe.skipIf(chromiumMissing !== undefined)(
       await opened.disposeAsync()
     })
 
-    /** What is wrong with it, with a picture. */
-    const look = async (state: State, language: 'en' | 'fr'): Promise<readonly string[]> => {
-      const { path, who = 'visitor', sign, act, hasScript, isRefused } = state
+    const looksOf = (who: Who, language: Language) => {
       const session = people.get(who)?.token
+      return { language, ...(session !== undefined && { session }) }
+    }
+    /** Of each reader the first; the others open beside it. */
+    const firstPages = new Map<string, Promise<OpenPage>>()
+    const firstPage = async (who: Who, language: Language): Promise<Page> => {
+      const key = `${who} ${language}`
+      const known = firstPages.get(key) ?? browser.open('/robots.txt', looksOf(who, language))
+      firstPages.set(key, known)
+      return (await known).page
+    }
+
+    /** What is wrong with it, with a picture. */
+    const look = async (state: State, language: Language): Promise<readonly string[]> => {
+      const { path, who = 'visitor', sign, act, hasScript, isRefused } = state
+      const beside = state.isAlone ? undefined : await firstPage(who, language)
       const { page, complaints } = await browser.open('/robots.txt', {
-        language,
-        ...(session !== undefined && { session }),
+        ...looksOf(who, language),
+        ...(beside && { beside }),
       })
       page.setDefaultTimeout(20_000)
       const errors: string[] = []
@@ -464,11 +516,11 @@ describe.skipIf(chromiumMissing !== undefined)(
         await picture()
         throw error
       } finally {
-        await page.context().close()
+        await (beside === undefined ? page.context() : page).close()
       }
     }
     const lookAt = (states: readonly State[]): void => {
-      test.each(states)('$name ($path)', async (state) => {
+      test.concurrent.each(states)('$name ($path)', async (state) => {
         const english = await look(state, 'en')
         // what takes English words to come to is not another page
         const french = state.act === undefined ? await look(state, 'fr') : []
@@ -476,6 +528,31 @@ describe.skipIf(chromiumMissing !== undefined)(
       })
     }
 
+    test.each([
+      ['light', '(prefers-color-scheme: light)', ['light, 390 px', 'light, 1440 px']],
+      ['dark', '(prefers-color-scheme: dark)', ['dark, 390 px', 'dark, 1440 px']],
+      ['wide', '(min-width: 1000px)', ['light, 1440 px', 'dark, 1440 px']],
+    ])('what cannot be read on %s pages is found there, and only there', async (_, when, cells) => {
+      const { page } = await browser.open('/about')
+      // no style element: the page's policy refuses it
+      await page.evaluate(`
+        const words = document.createElement('p')
+        words.textContent = 'hard to read'
+        const paint = () => {
+          words.style.background = '#fff'
+          words.style.color = matchMedia('${when}').matches ? '#ddd' : '#000'
+        }
+        matchMedia('${when}').addEventListener('change', paint)
+        paint()
+        document.querySelector('main').append(words)
+      `)
+      const seen = await lookEverywhere(page)
+      expect(seen.faults).toEqual(
+        cells.map((cell) => expect.stringMatching(new RegExp(`^${cell}: color-contrast: `))),
+      )
+      expect(seen.cells).toBe(5)
+      await page.context().close()
+    })
     describe('of a network without sensors', () => {
       lookAt(empty)
     })

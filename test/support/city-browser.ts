@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
 import { inject } from 'vitest'
 import { makeOnce } from '../../runtime/engines/engine-cache.ts'
@@ -26,6 +26,8 @@ type Looks = {
   /** Of the cookie of a session: the reader is signed in. */
   readonly session?: string
   readonly language?: 'en' | 'fr'
+  /** Opened beside another page, as a tab of the same browser: cookies and files are there already. */
+  readonly beside?: Page
 }
 
 export type OpenPage = {
@@ -76,7 +78,7 @@ export async function cityBrowser(
   })
   const browser = await openChromium(args)
   opened.defer(() => browser.close())
-  const open: CityBrowser['open'] = async (path, looks = {}) => {
+  const newContext = async (looks: Looks): Promise<BrowserContext> => {
     const { width = 1280, scheme = 'light', session, language } = looks
     const context = await browser.newContext({
       viewport: { width, height: 800 },
@@ -91,6 +93,10 @@ export async function cityBrowser(
     const { url } = dashboard
     if (language !== undefined) await context.addCookies([{ name: 'lang', value: language, url }])
     if (session !== undefined) await context.addCookies([sessionCookie(url, session)])
+    return context
+  }
+  const open: CityBrowser['open'] = async (path, looks = {}) => {
+    const context = looks.beside?.context() ?? (await newContext(looks))
     const page = await context.newPage()
     page.setDefaultTimeout(45_000)
     const complaints: string[] = []
