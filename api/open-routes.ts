@@ -44,6 +44,7 @@ import { statisticsRoutes } from './statistics/statistics.ts'
 import { createStreamHub, type StreamHub } from './stream/hub.ts'
 import { streamEvents } from './stream/stream.ts'
 import { makeStreamToken } from './stream/stream-token.ts'
+import { createBackTest } from './webhooks/back-test.ts'
 import { openWebhooks } from './webhooks/open-webhooks.ts'
 
 type Options = {
@@ -89,7 +90,25 @@ export async function openRoutes(
   const { tierOf } = admission
   const allowInsecure = settings.allowInsecureWebhooks
   const webhooks = opened.use(
-    await openWebhooks({ nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box }),
+    await openWebhooks({
+      nc,
+      level,
+      board,
+      rules,
+      directory,
+      nowMs,
+      allowInsecure,
+      tierOf,
+      box,
+      backTest: createBackTest({
+        nc,
+        board,
+        queryStore,
+        retention,
+        isFinal: (seq) => batches.standingOf(seq, nowMs()).status === 'anchored',
+        nowMs,
+      }),
+    }),
   )
   const { corrections } = settings
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })

@@ -3,11 +3,12 @@
  * once, when this process commits the message or first reads it, and shared by the store writer, statistics
  * and neighbours; the message itself is garbage as soon as it is committed.
  */
-import type { LogMessage } from '../core/state/log-message.ts'
+import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
+import { isFresh } from '../core/state/presence.ts'
 import type { Digest } from '../runtime/nats/log-messages.ts'
 import { type PackedReadings, packReadings } from '../store/packed-readings.ts'
 import { sortOutFaulty } from '../store/row-fault.ts'
-import type { RefusedRow } from '../store/store.ts'
+import type { RefusedRow, StoreRow } from '../store/store.ts'
 
 export type LogRows = {
   readonly partition: number
@@ -20,6 +21,10 @@ export type LogRows = {
 
 /** Rows and all: about 10 MB. */
 const mostReadings = 100_000
+
+/** Only the log knows when a reading arrived: whether it was fresh is stored with it. */
+const rowOf = (reading: ArrivedReading): StoreRow =>
+  isFresh(reading.timeMs, reading.arrivedMs) ? reading : { ...reading, isBackfill: true }
 
 type Kept = {
   readonly of: Pick<LogMessage, 'worker' | 'rawLast' | 'nLast'>
@@ -44,7 +49,7 @@ export class RowsAtHand implements Digest<LogRows> {
     const known = this.known(message, seq)
     if (known !== undefined) return known
     const { partition, worker, rawLast, nLast, readings } = message
-    const { fit, refused } = sortOutFaulty(readings)
+    const { fit, refused } = sortOutFaulty(readings.map(rowOf))
     const rows = { partition, seq, rows: packReadings(fit), faulty: refused }
     this.#keep(seq, { of: { worker, rawLast, nLast }, size: readings.length + 1, rows })
     for (const wake of this.#waiting.splice(0)) wake()

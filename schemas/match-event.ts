@@ -18,8 +18,8 @@ export function matchEvent(event: AirEvent, index: WebhookIndex, on: Matched): v
   }
 }
 
-function matchRise(
-  event: Extract<AirEvent, { kind: 'rise' }>,
+export function matchRise(
+  event: { readonly from: number; readonly to: number },
   place: EventPlace,
   index: WebhookIndex,
   on: Matched,

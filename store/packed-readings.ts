@@ -12,7 +12,16 @@ import type { StoreRow } from './store-row.ts'
 
 export type Cells = Float64Array<ArrayBuffer>
 
-const columnsBeforeValues: readonly string[] = ['s', 'a', 't', 'aqi', 'flags', 'seq', 'leaf']
+const columnsBeforeValues: readonly string[] = [
+  's',
+  'a',
+  't',
+  'aqi',
+  'flags',
+  'seq',
+  'leaf',
+  'backfill',
+]
 /** Their places in a row: sensor and area are indices of the lists of names. */
 export const cellAt = {
   sensor: 0,
@@ -22,6 +31,7 @@ export const cellAt = {
   flags: 4,
   seq: 5,
   leafVersion: 6,
+  isBackfill: 7,
   values: columnsBeforeValues.length,
 } as const
 /** The columns of `reading`, in the order of a packed row; `device` comes after them. */
@@ -29,7 +39,7 @@ export const readingColumns: readonly string[] = [...columnsBeforeValues, ...qua
 
 /**
  * Rows of `width` cells, which are the first of `readingColumns`: sensor and area (their index), time,
- * aqi, flags, seq, leaf version (NaN: 1), then the values by id, as many as the row has that has most:
+ * aqi, flags, seq, leaf version (NaN: 1), back-fill (1 or NaN), then the values by id, as many as the row has that has most:
  * few sensors measure more than the basic five.
  */
 export type PackedReadings = {
@@ -83,6 +93,7 @@ export function packReadings(rows: readonly StoreRow[]): PackedReadings {
     cells[i++] = row.flags
     cells[i++] = row.seq
     cells[i++] = row.leafVersion ?? Number.NaN
+    cells[i++] = row.isBackfill === true ? 1 : Number.NaN
     for (let id = 0; id < count; id++) cells[i++] = row.values[id] ?? Number.NaN
     const { device, signed } = row
     if (device !== undefined) devices.push({ row: i / width - 1, device, signed })
@@ -109,6 +120,7 @@ export function unpackReadings(packed: PackedReadings): (StoreRow | undefined)[]
             seq: cells[i + cellAt.seq]!,
             values: valuesIn(cells, i + cellAt.values, i + width),
             ...(cells[i + cellAt.leafVersion] === 2 ? leaf2 : {}),
+            ...(cells[i + cellAt.isBackfill] === 1 ? backfill : {}),
           },
     )
   }
@@ -126,5 +138,6 @@ function valuesIn(cells: Cells, from: number, to: number): Values {
 }
 
 const leaf2 = { leafVersion: 2 } as const
+const backfill = { isBackfill: true } as const
 
 export const orNull = (cell: number): number | null => (Number.isNaN(cell) ? null : cell)

@@ -13,6 +13,7 @@ import { parseWebhook } from '../../schemas/webhooks/webhook.ts'
 import type { Route } from '../http/answer.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
+import type { BackTest } from './back-test.ts'
 import { createWebhookClaims } from './claims.ts'
 import { createJudgeWanted } from './judge-wanted.ts'
 import { createWebhookBook } from './webhook-book.ts'
@@ -29,13 +30,15 @@ type Options = {
   /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => string | undefined
   readonly box: () => Promise<SecretBox>
+  readonly backTest: BackTest
 }
 
 /** Webhooks, watched; and the routes that answer from them. */
 export async function openWebhooks(
   options: Options,
 ): Promise<AsyncDisposable & { readonly routes: readonly Route[] }> {
-  const { nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box } = options
+  const { nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box, backTest } =
+    options
   await using opened = new AsyncDisposableStack()
   const bucket = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const idsOf = indexByAccount(bucket)
@@ -62,6 +65,7 @@ export async function openWebhooks(
     board,
     log: createAttemptLog(nc),
     owner: deliveryOwner(nc),
+    backTest,
     nowMs,
   })
   const all = opened.move()

@@ -26,6 +26,7 @@ import { nextLink } from '../http/next-link.ts'
 import { instantIn } from '../http/params.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { isArmed } from './armed-now.ts'
+import type { BackTest } from './back-test.ts'
 import { attemptView, deliveryParams, listDeliveries, showDelivery } from './deliveries.ts'
 import { creationOf, readIdempotencyKey } from './idempotency.ts'
 import { type JudgeWanted, wellFormed } from './judge-wanted.ts'
@@ -43,6 +44,7 @@ type Options = {
   readonly board: SensorBoard
   readonly log: AttemptLog
   readonly owner: DeliveryOwner
+  readonly backTest: BackTest
   readonly nowMs: () => number
 }
 
@@ -52,7 +54,7 @@ type Handler<T> = (request: T) => Promise<Answer>
 
 /** An account that is not premium any more still sees its webhooks, and may delete them. */
 type Admission = { readonly isForAll?: boolean }
-type RouteOptions = Admission & { readonly params?: readonly string[] }
+type RouteOptions = Admission & Pick<Route, 'isPart'> & { readonly params?: readonly string[] }
 const forAll: Admission = { isForAll: true }
 
 /** Finding a delivery may read 5,000 attempts of 10 KB. */
@@ -67,7 +69,7 @@ const logBounds: FairLineBounds = {
 
 export const webhookRoutes = (options: Options): readonly Route[] => {
   const desk = new Desk(options)
-  return [...recordRoutes(desk), ...stateRoutes(desk), ...deliveryRoutes(desk)]
+  return [...recordRoutes(desk), ...stateRoutes(desk), ...deliveryRoutes(desk), backTestRoute(desk)]
 }
 
 /** What the routes share: who may call, whose webhook it is, and how one is shown. */
@@ -83,13 +85,14 @@ class Desk {
     method: Method,
     path: string,
     handler: Handler<OwnRequest>,
-    { params = [], ...admission }: RouteOptions = {},
+    { params = [], isPart = false, ...admission }: RouteOptions = {},
   ): Route {
     return {
       method,
       path: `/v1/webhooks${path}`,
       params,
       types: [jsonType],
+      isPart,
       answer: async (request) => {
         try {
           return await handler({ ...request, account: this.#admit(request, admission) })
@@ -274,6 +277,24 @@ function deliveryRoutes(desk: Desk): readonly Route[] {
       return jsonAnswer({ status: 'success', since }, { status: 202 })
     }),
   ]
+}
+
+/** Of the page on which a webhook is filled in, which has no address yet. */
+function backTestRoute(desk: Desk): Route {
+  const { judge, backTest } = desk.options
+  return desk.route(
+    'POST',
+    '/back-test',
+    async ({ asker, readBody }) => {
+      const sent = Object(await readBody())
+      const result = checkWebhookBody('create', { ...sent, url: 'https://example.org' })
+      if ('wrong' in result) throw invalidBody(result.wrong)
+      const { events, filters: given = {} } = result.body
+      const { filters = {} } = await judge({ events, filters: given })
+      return jsonAnswer({ status: 'success', ...(await backTest({ events, filters }, asker)) })
+    },
+    { isPart: true },
+  )
 }
 
 async function create(

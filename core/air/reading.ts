@@ -20,6 +20,8 @@ export type Reading = {
   readonly leafVersion?: 2
   /** keccak256 of algorithm, public key and signature, if its device signed it; only in leaf 2. */
   readonly device?: Hex
+  /** It was not fresh when it arrived (`isFresh`), so it triggered nothing. Absent also where that is not known. */
+  readonly isBackfill?: true
 }
 
 /** What identifies a reading: each is accepted only once. */

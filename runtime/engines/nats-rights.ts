@@ -184,6 +184,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     ],
     reads: [
       readingsStream,
+      eventsStream,
       stateStream,
       blobsStream,
       attemptsStream,

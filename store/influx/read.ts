@@ -124,5 +124,5 @@ const ofEveryone = `SELECT ${readingFields}, sensor_id FROM reading
   WHERE time >= $from AND time < $to`
 const ofEveryoneAt = `SELECT ${readingFields}, sensor_id FROM reading WHERE time = $at`
 // seq is the one field that every row has: last(aqi) would lose sensors without PM
-const newestOfEach = `SELECT last(seq) AS seq, aqi, flags, leaf, device, ${quantityNames.join(', ')}
+const newestOfEach = `SELECT last(seq) AS seq, aqi, flags, leaf, backfill, device, ${quantityNames.join(', ')}
   FROM reading WHERE time >= $from AND time < $to GROUP BY sensor_id, area`

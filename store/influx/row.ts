@@ -14,10 +14,11 @@ export const readingFields = [
   'seq',
   'area',
   'leaf',
+  'backfill',
   'device',
   ...quantityNames,
 ].join(', ')
-const valuesAt = 7
+const valuesAt = 8
 
 /**
  * @param cells time and `readingFields`, then the sensor if it is not given
@@ -27,7 +28,7 @@ export function readingOf(
   cells: readonly InfluxCell[],
   sensor: string | InfluxCell | undefined = cells[valuesAt + mostValues],
 ): Reading[] {
-  const [timeMs, aqi, flags, seq, area, leaf, device] = cells
+  const [timeMs, aqi, flags, seq, area, leaf, backfill, device] = cells
   if (typeof timeMs !== 'number' || typeof flags !== 'number' || typeof seq !== 'number') return []
   if (typeof area !== 'string' || typeof sensor !== 'string') return []
   return [
@@ -42,6 +43,7 @@ export function readingOf(
       flags,
       seq,
       ...(leaf === 2 ? { leafVersion: 2 } : {}),
+      ...(backfill === 1 ? { isBackfill: true } : {}),
       ...(typeof device === 'string' && isHash(device) ? { device } : {}),
     },
   ]

@@ -20,8 +20,9 @@ import type { StatField } from '../store.ts'
  * | 3 | 0.2 | the version of a reading's leaf, and signatures of devices |
  * | 4 | 0.2 | hours and days of sensors |
  * | 5 | 0.2 | statistics count the failed readings, which are in them no more |
+ * | 6 | 0.2 | which readings were back-fill when they arrived |
  */
-export const schemaVersion = 5
+export const schemaVersion = 6
 /** The bytes "airp" in the file's header: this file is ours. */
 export const applicationId = 0x61697270
 
@@ -59,7 +60,12 @@ const failedSql = 'failed integer'
 export const grownColumns: Readonly<
   Record<'reading' | RollupTable | SensorTable, readonly string[]>
 > = {
-  reading: [...quantityNames.map((name) => `${name} integer`), 'leaf integer', 'device blob'],
+  reading: [
+    ...quantityNames.map((name) => `${name} integer`),
+    'leaf integer',
+    'device blob',
+    'backfill integer',
+  ],
   area_hour: [failedSql, ...statColumnsSql],
   area_day: [failedSql, ...statColumnsSql],
   sensor_hour: [failedSql],
@@ -167,7 +173,8 @@ drop view if exists sensor_hours;
 drop view if exists sensor_days;
 create view readings as
   select sensor.id as sensor_id, area.name as area, ${isoTime('r.t')} as time, r.t as time_ms,
-    ${inUnits}, r.flags, r.seq, coalesce(r.leaf, 1) as leaf_version, ${hexText('r.device')} as device
+    ${inUnits}, r.flags, r.seq, coalesce(r.leaf, 1) as leaf_version, ${hexText('r.device')} as device,
+    coalesce(r.backfill, 0) as backfill
   from reading r join sensor on sensor.n = r.s join area on area.n = r.a;
 create view signatures as
   select sensor.id as sensor_id, ${isoTime('signature.t')} as time, signature.t as time_ms,

@@ -166,7 +166,7 @@ export function storeContract(
       )
 
       onStore(
-        'the version of the leaf and what a device signed come back as they were',
+        'the version of the leaf, back-fill and what a device signed come back as they were',
         async ({ store }) => {
           const hash = (text: string) => `0x${text.repeat(32)}` as const
           const texts = [
@@ -186,7 +186,7 @@ export function storeContract(
             },
           }))
           const unsigned = { ...reading({ timeMs: noon + 9, seq: 9 }), leafVersion: 2 as const }
-          const former = reading({ timeMs: noon + 10, seq: 10 })
+          const former = { ...reading({ timeMs: noon + 10, seq: 10 }), isBackfill: true as const }
           expect(await store.writeBatch([former, ...signed, unsigned])).toEqual([])
           await store.writeBatch(signed.slice(0, 1))
           const rows = [...plainRows(signed), unsigned, former]

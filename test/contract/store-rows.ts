@@ -77,6 +77,7 @@ const anyReading: fc.Arbitrary<Reading> = fc
     leaf: fc.constantFrom(
       {},
       { leafVersion: 2 as const },
+      { leafVersion: 2 as const, isBackfill: true as const },
       { leafVersion: 2 as const, device: `0x${'0f'.repeat(32)}` as const },
     ),
   })

@@ -101,10 +101,7 @@ test.each([
   },
 )
 
-test.each([
-  ['back-tests', '/data/back-test', { events: ['sensor.offline'], filters: {} }, 10],
-  ['imports', '/operator/api/sensors/import', { csv: 'nothing\n', preview: true }, 60],
-])(
+test.each([['imports', '/operator/api/sensors/import', { csv: 'nothing\n', preview: true }, 60]])(
   '%s of an account are limited, those of another one are not',
   async (_name, path, body, burst) => {
     await using dashboard = await testDashboard()

@@ -293,7 +293,7 @@ export async function testApi({
 }
 
 /** Of one of our pages, not of the interface. */
-const isPart = /^\/proof\/page\./
+const isPart = /^\/proof\/page\.|\/back-test$/
 
 const premium = (id: string): Account => ({
   id,

@@ -260,6 +260,7 @@ test.each([
     }
     const unused = (): never => expect.unreachable()
     const routes = webhookRoutes({
+      backTest: unused,
       book: {
         list: () => [],
         need: () => Promise.resolve(webhook),

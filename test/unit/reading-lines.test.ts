@@ -27,6 +27,7 @@ function plainLine(row: StoreRow): string {
     ),
     ...(row.aqi === null ? [] : [`aqi=${row.aqi}i`]),
     ...(row.leafVersion === undefined ? [] : [`leaf=${row.leafVersion}i`]),
+    ...(row.isBackfill === undefined ? [] : ['backfill=1i']),
     ...(device === undefined ? [] : [`device=${quoted(device)}`]),
     ...(signed === undefined
       ? []
@@ -70,6 +71,7 @@ const rows = array(
     flags: integer({ min: 0, max: 2 ** 30 }),
     seq: count,
     leafVersion: constantFrom(undefined, 2 as const),
+    isBackfill: constantFrom(undefined, true as const),
     device: constantFrom(undefined, undefined, `0x${'ab'.repeat(32)}` as const),
     signed: option(signed, { nil: undefined, freq: 3 }),
   }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { minuteMs } from '../../core/time.ts'
 import { RowsAtHand } from '../../pipeline/rows-at-hand.ts'
 import { believed, idsOf, judgedMessage, openDesk, startMs } from '../support/decided.ts'
 import { readingsIn } from '../support/log-rows.ts'
@@ -53,4 +54,16 @@ test('a reader that waits is woken by the next message, by its time, and by a st
   const stopped = atHand.changed(60_000, stop.signal)
   stop.abort()
   expect(await stopped).toBe(false)
+})
+
+test('what was not fresh when it arrived is stored as back-fill', () => {
+  const [message] = log(1)
+  const [reading] = message!.readings
+  const readings = [30 * minuteMs, 30 * minuteMs + 1].map((late, at) => ({
+    ...reading!,
+    timeMs: startMs + at,
+    arrivedMs: startMs + at + late,
+  }))
+  const { rows } = new RowsAtHand().of({ ...message!, readings }, 1)
+  expect(readingsIn(rows).map(({ isBackfill }) => isBackfill)).toEqual([undefined, true])
 })

@@ -10,7 +10,6 @@ import type { Account, KeyRecord } from '../../../schemas/people/account.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import type { DashboardRoute } from '../route.ts'
 import type { WriteAudit } from './audit.ts'
-import { backTestRoute } from './back-test.ts'
 import { keyRoutes, keysOfAccount } from './key-routes.ts'
 import { operatorAccountRoutes } from './operator-accounts.ts'
 import { operatorImportRoute } from './operator-import.ts'
@@ -64,7 +63,6 @@ export async function openAccountApi({
   const routes = [
     ...keyRoutes({ book, keys, hashesOf, lastUsed: used.get, audit, nowMs, clockMs }),
     ...usageRoutes({ nc, keysOf: keysOfAccount({ keys, hashesOf }), nowMs, clockMs }),
-    backTestRoute({ nc, nowMs, clockMs }),
     ...operatorStatusRoutes(nc),
     operatorImportRoute({ nc, registry, entries, idPrefix, audit, nowMs, clockMs }),
     ...operatorSensorRoutes({ nc, sensors, registry, audit, silence, nowMs }),

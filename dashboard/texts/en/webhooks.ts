@@ -231,10 +231,14 @@ export const webhooks = {
     times: (times: number, since: string, perDay: string | undefined) =>
       `${count(times, { one: 'time', other: 'times' })} since ${since}${perDay === undefined ? '' : `, ${perDay} a day`}`,
     leftOut: {
-      readings: 'Events for every reading are not counted: each sensor sends one per interval.',
-      threshold:
-        'At least: a rise is in the log only where it crossed 150, 300 or the threshold of some webhook at that time.',
-      older: 'Only the newest 50,000 events of the network were read.',
+      older: (since: string) =>
+        `Counted since ${since} (UTC) only: at most 100,000 readings and 50,000 events are looked at.`,
+      archived: (since: string) =>
+        `Counted since ${since} (UTC) only: older readings are in the archive, which does not say when they arrived.`,
+      unsure: (times: string) =>
+        `${times} more, unless the index was above the threshold before the readings that were looked at.`,
+      arrival: () =>
+        'Some readings were stored by an earlier version: of those, also what arrived late is counted.',
     },
   },
 }

@@ -226,11 +226,14 @@ export const webhooks: WebhooksTexts = {
     times: (times, since, perDay) =>
       `${number(times)} fois depuis le ${since}${perDay === undefined ? '' : `, ${perDay} par jour`}`,
     leftOut: {
-      readings:
-        'Les événements de chaque mesure ne sont pas comptés : chaque capteur en envoie un par intervalle.',
-      threshold:
-        'Au moins : une hausse n’est dans le journal que si elle a franchi 150, 300 ou le seuil d’un webhook d’alors.',
-      older: 'Seuls les 50 000 événements les plus récents du réseau ont été lus.',
+      older: (since: string) =>
+        `Compté seulement depuis le ${since} (UTC) : 100 000 mesures et 50 000 événements au plus sont lus.`,
+      archived: (since: string) =>
+        `Compté seulement depuis le ${since} (UTC) : les mesures plus anciennes sont dans l’archive, qui ne dit pas quand elles sont arrivées.`,
+      unsure: (times: string) =>
+        `${times} de plus, sauf si l’indice dépassait déjà le seuil avant les mesures lues.`,
+      arrival: () =>
+        'Certaines mesures ont été enregistrées par une version antérieure : celles arrivées en retard sont comptées aussi.',
     },
   },
 }

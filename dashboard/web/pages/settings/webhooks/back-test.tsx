@@ -16,12 +16,17 @@ const { backTest: words } = accountTexts.webhooks
 const dayOf = (iso: string): string =>
   format.date(Date.parse(iso), { year: 'numeric', month: 'short', day: 'numeric' }, 'UTC')
 
-type LeftOut = 'readings' | 'threshold' | 'older'
+const momentOf = ({ since }: Result): string =>
+  format.date(Date.parse(since), { dateStyle: 'medium', timeStyle: 'short' }, 'UTC')
+
+type LeftOut = 'older' | 'archived' | 'unsure' | 'arrival'
 type Result = {
+  /** Complete from then on. */
   readonly since: string
   readonly total: number
   readonly counts: Readonly<Record<string, number>>
   readonly days: readonly { readonly date: string; readonly count: number }[]
+  readonly unsure: number
   readonly left_out: readonly LeftOut[]
 }
 
@@ -37,7 +42,7 @@ export function BackTest({ wanted }: BackTestProps) {
       const { events, filters } = wanted()
       const given = Object.entries(filters).filter(([, value]) => value !== null)
       const body = { events, filters: Object.fromEntries(given) }
-      setResult(await sendJson<Result>('POST', '/data/back-test', body))
+      setResult(await sendJson<Result>('POST', '/data/v1/webhooks/back-test', body))
     })
   const wrong = [...wrongFieldsOf(action.error)]
   return (
@@ -88,7 +93,9 @@ const Shown = ({ result }: { readonly result: Result }) => (
     />
     {result.left_out.map((reason) => (
       <p key={reason} class="hint">
-        {words.leftOut[reason]}
+        {words.leftOut[reason](
+          reason === 'unsure' ? format.number(result.unsure) : momentOf(result),
+        )}
       </p>
     ))}
   </>

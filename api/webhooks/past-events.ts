@@ -1,0 +1,76 @@
+/** The newest events that the log decided, as EVENTS keeps them for 30 days. */
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { secondMs } from '../../core/time.ts'
+import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
+import { eventsStream } from '../../schemas/subjects.ts'
+import { unavailable } from '../http/api-error.ts'
+
+export type PastEvent = { readonly event: AirEvent; readonly atMs: number }
+
+/** Complete from `sinceMs` on, by the broker's clock. */
+export type PastEvents = { readonly events: readonly PastEvent[]; readonly sinceMs: number }
+
+export const mostEvents = 50_000
+const pageSize = 500
+const answerWithinMs = 5 * secondMs
+
+/**
+ * Oldest first; what is not an event about a sensor is left out.
+ * @param sensor undefined: of all
+ * @throws ApiError 503
+ */
+export async function readPastEvents(
+  nc: NatsConnection,
+  sensor: SensorId | undefined,
+  fromMs: number,
+): Promise<PastEvents> {
+  const manager = await jetstreamManager(nc, { checkAPI: false })
+  const { state } = await manager.streams.info(eventsStream)
+  const subject = sensor === undefined ? 'air.events.*.*' : `air.events.*.${sensor}`
+  // one sensor's are few, wherever they are
+  const first = sensor === undefined ? Math.max(1, state.last_seq - mostEvents + 1) : 1
+  const events: PastEvent[] = []
+  let oldestMs = Infinity
+  for (let seq = first; events.length < mostEvents; ) {
+    const page = await readPage(nc, subject, seq)
+    for (const { event, atMs } of page) {
+      oldestMs = Math.min(oldestMs, atMs)
+      if (atMs >= fromMs && event !== undefined) events.push({ event, atMs })
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) break
+    seq = last.seq + 1
+  }
+  const isCut = first > state.first_seq && oldestMs > fromMs
+  return { events, sinceMs: isCut ? oldestMs : fromMs }
+}
+
+type Stored = { readonly seq: number; readonly atMs: number; readonly event: AirEvent | undefined }
+
+/** nats-server ADR-31. @throws ApiError 503 */
+async function readPage(
+  nc: NatsConnection,
+  subject: string,
+  seq: number,
+): Promise<readonly Stored[]> {
+  const question = JSON.stringify({ seq, next_by_subj: subject, batch: pageSize })
+  const answers = await nc.requestMany(`$JS.API.DIRECT.GET.${eventsStream}`, question, {
+    strategy: 'sentinel',
+    maxWait: answerWithinMs,
+  })
+  const page: Stored[] = []
+  for await (const { headers, data } of answers) {
+    const status = headers?.code ?? 0
+    if (status === 204 || status === 404) return page
+    if (status !== 0) break
+    const event = parseEvent(data)
+    page.push({
+      seq: Number(headers?.get('Nats-Sequence')),
+      atMs: Date.parse(headers?.get('Nats-Time-Stamp') ?? ''),
+      event: typeof event === 'string' ? undefined : event,
+    })
+  }
+  throw unavailable('webhooks_unavailable', 'the events cannot be read right now')
+}
