@@ -1,5 +1,6 @@
 /** Registry entries from an operator's list: CSV with a header, or GeoJSON points. */
 
+import { areaFault } from '../core/air/area.ts'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { parseCsvLines } from '../core/csv.ts'
 import { parseIso } from '../core/iso-time.ts'
@@ -64,8 +65,49 @@ const rowOf = (textOfColumn: (name: Column) => string): ListedRow =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   Object.fromEntries(columns.map((name) => [name, textOfColumn(name)])) as Record<Column, string>
 
+/** What is not right about a row: mostly the column whose value it is. Pages have words for each. */
+export type RowFaultCode =
+  | 'values'
+  | 'no_id'
+  | 'no_area'
+  | 'id'
+  | 'area'
+  | 'lat'
+  | 'lon'
+  | 'cadence'
+  | 'from'
+  | 'device'
+  | 'receipts'
+  | 'public_key'
+  | 'signature'
+  | 'indoor'
+  | 'height_m'
+  | 'text'
+  | 'entry'
+
+/** Its message is in English and begins with the place of the row. */
+class RowFault extends MustAct {
+  readonly code: RowFaultCode
+  readonly given: string
+
+  constructor(code: RowFaultCode, given: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.given = given.slice(0, longestGiven)
+  }
+}
+const longestGiven = 60
+
 /** A row that is not right, and what to do about it. */
-export type ListFault = { readonly line: number; readonly message: string }
+export type ListFault = {
+  /** From 1. */
+  readonly line: number
+  readonly code: RowFaultCode
+  /** The value, cut short. */
+  readonly given: string
+  /** For commands. */
+  readonly message: string
+}
 export type ReadList = {
   readonly listed: readonly ListedSensor[]
   readonly faults: readonly ListFault[]
@@ -109,8 +151,9 @@ export function readSensorCsv(text: string, options: ListOptions, most = Infinit
     try {
       listed.push(listedRow(names, cells, `line ${line}`, options))
     } catch (error) {
-      if (!(error instanceof MustAct)) throw error
-      faults.push({ line, message: error.message })
+      if (!(error instanceof RowFault)) throw error
+      const { code, given, message } = error
+      faults.push({ line, code, given, message })
     }
   }
   return { listed, faults }
@@ -124,7 +167,9 @@ function listedRow(
 ): ListedSensor {
   const surplus = cells.slice(names.length).find((cell) => cell.trim() !== '')
   if (surplus !== undefined)
-    throw new MustAct(
+    throw new RowFault(
+      'values',
+      surplus,
       `${where} has more values than there are columns, from "${surplus}" on: put a value with a comma in quotes`,
     )
   const row = rowOf((name) => cells[names.indexOf(name)]?.trim() ?? '')
@@ -167,15 +212,18 @@ export function sensorsFromGeoJson(text: string, options: ListOptions): ListedSe
   })
 }
 
-/** @throws MustAct that begins with `where` */
+/** @throws RowFault whose message begins with `where` */
 function listedSensor(row: ListedRow, where: string, options: ListOptions): ListedSensor {
   const area = row.area || options.area
-  if (row.id === '') throw new MustAct(`${where} names no id`)
-  if (area === undefined) throw new MustAct(`${where} names no area: add one, or give --area`)
+  if (row.id === '') throw new RowFault('no_id', '', `${where} names no id`)
+  if (area === undefined)
+    throw new RowFault('no_area', '', `${where} names no area: add one, or give --area`)
   const number = (name: 'lat' | 'lon', most: number): number => {
     const value = Number(row[name])
     if (row[name] === '' || !(Math.abs(value) <= most))
-      throw new MustAct(
+      throw new RowFault(
+        name,
+        row[name],
         `${where}: "${row[name]}" is not a ${name}, a number from -${most} to ${most}`,
       )
     return value
@@ -192,8 +240,17 @@ function listedSensor(row: ListedRow, where: string, options: ListOptions): List
     nowMs: options.nowMs,
   })
   const entry = withSettings(bare, settings)
-  const fault = entryFault(entry, sensorIdRules(options.idPrefix))
-  if (fault !== undefined) throw new MustAct(`${where}: ${fault}`)
+  const rules = sensorIdRules(options.idPrefix)
+  const fault = entryFault(entry, rules)
+  if (fault !== undefined) {
+    const [code, given]: readonly [RowFaultCode, string] =
+      rules.parse(row.id) === undefined
+        ? ['id', row.id]
+        : areaFault(area) === undefined
+          ? ['entry', '']
+          : ['area', area]
+    throw new RowFault(code, given, `${where}: ${fault}`)
+  }
   return { entry, settings }
 }
 
@@ -202,32 +259,51 @@ function settingsOf(row: ListedRow, where: string, options: ListOptions): Sensor
   const device = deviceIn(row, where)
   const receipts = row.receipts === '' ? undefined : parseYes(row.receipts)
   if (row.receipts !== '' && receipts === undefined)
-    throw new MustAct(`${where}: receipts must be yes or no, and is "${row.receipts}"`)
-  const signing = within(where, () => signingOf(row, options))
-  const about = within(where, () => aboutOfTexts((name) => row[name]))
-  return { cadenceSeconds, device, receipts, ...signing, ...about }
+    throw new RowFault(
+      'receipts',
+      row.receipts,
+      `${where}: receipts must be yes or no, and is "${row.receipts}"`,
+    )
+  const signing = signingOf(row, where, options)
+  const about = aboutNames.map((name) =>
+    within(where, [name === 'indoor' || name === 'height_m' ? name : 'entry', row[name]], () =>
+      aboutOfTexts((asked) => (asked === name ? row[name] : '')),
+    ),
+  )
+  return Object.assign({ cadenceSeconds, device, receipts, ...signing }, ...about)
 }
 
 /** From now on: a list says what a sensor has, not since when. */
 function signingOf(
   { public_key: key, signature }: ListedRow,
+  where: string,
   { nowMs, deviceKeyOf }: ListOptions,
 ): Pick<SensorSettings, 'newKey' | 'signature'> {
   return {
     newKey:
       key === ''
         ? undefined
-        : { key: deviceKeyOf(key), fromMs: nowMs, overlapMs: defaultOverlapMs },
-    signature: signatureOf(signature === '' ? undefined : signature),
+        : {
+            key: within(where, ['public_key', key], () => deviceKeyOf(key)),
+            fromMs: nowMs,
+            overlapMs: defaultOverlapMs,
+          },
+    signature: within(where, ['signature', signature], () =>
+      signatureOf(signature === '' ? undefined : signature),
+    ),
   }
 }
 
-/** @throws MustAct that begins with `where` */
-function within<T>(where: string, read: () => T): T {
+/** @throws RowFault whose message begins with `where` */
+function within<T>(
+  where: string,
+  [code, given]: readonly [RowFaultCode, string],
+  read: () => T,
+): T {
   try {
     return read()
   } catch (cause) {
-    throw new MustAct(`${where}: ${inWords(cause)}`, { cause })
+    throw new RowFault(code, given, `${where}: ${inWords(cause)}`, { cause })
   }
 }
 
@@ -235,7 +311,7 @@ function deviceIn(
   { device, device_options: options }: ListedRow,
   where: string,
 ): Device | null | undefined {
-  return within(where, () => {
+  return within(where, ['device', device || options], () => {
     if (device === 'none') return null
     // NAME=VALUE; NAME=VALUE
     const parts = options.split(';').map((part) => part.trim())
@@ -254,7 +330,8 @@ function cadenceOf(
   if (text === '') return cadenceSeconds
   // a bare number means seconds
   const ms = parseDurationMs(/^\d+$/.test(text) ? `${text}s` : text)
-  if (ms === undefined) throw new MustAct(`${where}: "${text}" is not a cadence such as 5m or 300`)
+  if (ms === undefined)
+    throw new RowFault('cadence', text, `${where}: "${text}" is not a cadence such as 5m or 300`)
   return cadenceSecondsOf(ms)
 }
 
@@ -262,7 +339,11 @@ function fromOf(text: string, where: string, { nowMs }: ListOptions): number {
   if (text === '') return nowMs
   const verdict = parseIso(text)
   if ('timeMs' in verdict) return verdict.timeMs
-  throw new MustAct(`${where}: "${text}" is not a time with an offset such as 2026-01-31T00:00:00Z`)
+  throw new RowFault(
+    'from',
+    text,
+    `${where}: "${text}" is not a time with an offset such as 2026-01-31T00:00:00Z`,
+  )
 }
 
 function parseCollection(text: string): { readonly features: readonly unknown[] } {

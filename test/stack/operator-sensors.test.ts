@@ -1,5 +1,7 @@
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operator as en } from '../../dashboard/texts/en/operator.ts'
+import { operator as fr } from '../../dashboard/texts/fr/operator.ts'
 import { hashOfSecret } from '../../operate/sensor-credentials.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { auditStream, auditSubject, buckets } from '../../schemas/subjects.ts'
@@ -145,12 +147,38 @@ test('every row that is not right is named with its line, and nothing of the lis
   ].join('\n')
   const { body } = await importCsv(csv)
   expect(body.fault_count).toBe(3)
-  expect(body.faults[0]).toMatchObject({ line: 3, message: expect.stringContaining('"north"') })
-  expect(body.faults[1]).toMatchObject({ line: 4 })
-  expect(body.faults[2].message).toContain('NGR-LOS-BAD-003')
+  expect(body.faults).toMatchObject([
+    { line: 3, code: 'lat', given: 'north', message: expect.stringContaining('"north"') },
+    { line: 4, code: 'id', given: 'nonsense' },
+    { line: 0, code: 'text', given: 'NGR-LOS-BAD-003' },
+  ])
   const refused = await importCsv(csv, { preview: false })
   expect([refused.status, refused.body.error.code]).toEqual([400, 'bad_list'])
   expect((await ask('GET', '/NGR-LOS-BAD-001')).status).toBe(404)
+})
+
+const row = 'NGR-LOS-BAD-001,Yaba,6.5,3.3'
+test.each([
+  ['values', '', `${row},more`, 'more'],
+  ['no_id', '', ',Yaba,6.5,3.3', ''],
+  ['no_area', '', 'NGR-LOS-BAD-001,,6.5,3.3', ''],
+  ['lon', '', 'NGR-LOS-BAD-001,Yaba,6.5,200', '200'],
+  ['cadence', ',cadence', `${row},often`, 'often'],
+  ['from', ',from', `${row},yesterday`, 'yesterday'],
+  ['device', ',device', `${row},toaster`, 'toaster'],
+  ['receipts', ',receipts', `${row},perhaps`, 'perhaps'],
+  ['public_key', ',public_key', `${row},AAAA`, 'AAAA'],
+  ['signature', ',signature', `${row},yes`, 'yes'],
+  ['indoor', ',indoor', `${row},half`, 'half'],
+  ['height_m', ',height_m', `${row},tall`, 'tall'],
+  ['entry', ',owner', `${row},${'x'.repeat(201)}`, ''],
+])('a fault has a code, for which pages have words: %s', async (code, column, line, given) => {
+  const { body } = await importCsv(`id,area,lat,lon${column}\n${line}`)
+  expect(body.faults).toMatchObject([{ line: 2, code, given }])
+  for (const { importing } of [en, fr]) {
+    const words: Readonly<Record<string, (given: string) => string>> = importing.rowFaults
+    expect(words[code]?.(given)).toContain(given)
+  }
 })
 
 test.each([

@@ -407,7 +407,7 @@ describe.skipIf(chromiumMissing !== undefined)(
         buffer: Buffer.from(`id,area,lat,lon,address\n${rows}`),
       })
       await page.getByLabel('CSV file').setInputFiles(list('NGR-LOS-IMP-001,Yaba,north,3.3,x\n'))
-      await page.getByText('line 2: "north" is not a lat').waitFor()
+      await page.getByText('line 2: “north” is not a latitude').waitFor()
       await page
         .getByLabel('CSV file')
         .setInputFiles(list(`NGR-LOS-IMP-001,Yaba,6.5,3.3,${script.replaceAll('"', '')}\n`))

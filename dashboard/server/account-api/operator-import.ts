@@ -96,12 +96,15 @@ function read(csv: string, { idPrefix, nowMs }: Options) {
     )
     const words =
       'its area or address has a character that changes the direction of text, or a line break: take it out'
+    const oddFault = (id: string): ListFault => ({
+      line: 0,
+      code: 'text',
+      given: id,
+      message: `${id}: ${words}`,
+    })
     return {
       listed,
-      faults: [
-        ...faults,
-        ...odd.map(({ entry: { id } }): ListFault => ({ line: 0, message: `${id}: ${words}` })),
-      ],
+      faults: [...faults, ...odd.map(({ entry: { id } }) => oddFault(id))],
     }
   } catch (error) {
     if (error instanceof MustAct) throw new Refusal(400, 'bad_list', error.message)

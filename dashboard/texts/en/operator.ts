@@ -176,6 +176,32 @@ export const operator = {
       `${number(counts.new)} new, ${number(counts.returns)} brought back, ${number(counts.changed)} changed, ${number(counts.unchanged)} as they are`,
     faults: (faults: number) =>
       `${count(faults, { one: 'row is', other: 'rows are' })} not right. Correct the file and choose it again; nothing is imported until then.`,
+    line: (line: string) => `line ${line}:`,
+    /** What is not right about a row. */
+    rowFaults: {
+      values: (given: string) =>
+        `more values than columns, from “${given}” on. Put a value with a comma in quotes.`,
+      no_id: () => 'no id.',
+      no_area: () => 'no area.',
+      id: (given: string) => `“${given}” is not an id of this network, such as NGR-LOS-IKJ-001.`,
+      area: (given: string) => `“${given}” cannot be the name of an area.`,
+      lat: (given: string) => `“${given}” is not a latitude, a number from -90 to 90.`,
+      lon: (given: string) => `“${given}” is not a longitude, a number from -180 to 180.`,
+      cadence: (given: string) => `“${given}” is not a cadence, such as 5m or 300.`,
+      from: (given: string) =>
+        `“${given}” is not a time with an offset, such as 2026-01-31T00:00:00Z.`,
+      device: (given: string) =>
+        `“${given}” is not a device, KIND:SERIAL with options NAME=VALUE. docs/sensors.md lists the kinds.`,
+      receipts: (given: string) => `receipts must be yes or no, and is “${given}”.`,
+      public_key: (given: string) => `“${given}” is not a public key.`,
+      signature: (given: string) => `signature must be required or optional, and is “${given}”.`,
+      indoor: (given: string) => `indoor must be yes or no, and is “${given}”.`,
+      height_m: (given: string) => `height_m must be a number of metres, and is “${given}”.`,
+      text: (given: string) =>
+        `${given}: its area or address has a line break, or a character that changes the direction of text. Take it out.`,
+      entry: () =>
+        'a value is out of its range or too long, or a signature is required without a public key.',
+    },
     id: 'Sensor',
     outcome: 'What happens',
     outcomes: { new: 'new', returns: 'brought back', changed: 'changed', unchanged: 'as it is' },

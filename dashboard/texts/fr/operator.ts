@@ -173,6 +173,31 @@ export const operator: OperatorTexts = {
       `${number(counts.new)} nouveaux, ${number(counts.returns)} de retour, ${number(counts.changed)} modifiés, ${number(counts.unchanged)} inchangés`,
     faults: (faults) =>
       `${count(faults, { one: 'ligne est incorrecte', other: 'lignes sont incorrectes' })}. Corrigez le fichier et choisissez-le à nouveau ; rien n’est importé d’ici là.`,
+    line: (line) => `ligne ${line} :`,
+    rowFaults: {
+      values: (given) =>
+        `plus de valeurs que de colonnes, à partir de « ${given} ». Mettez entre guillemets une valeur qui contient une virgule.`,
+      no_id: () => 'pas d’identifiant (id).',
+      no_area: () => 'pas de quartier (area).',
+      id: (given) => `« ${given} » n’est pas un identifiant de ce réseau, comme NGR-LOS-IKJ-001.`,
+      area: (given) => `« ${given} » ne peut pas être le nom d’un quartier.`,
+      lat: (given) => `« ${given} » n’est pas une latitude, un nombre de -90 à 90.`,
+      lon: (given) => `« ${given} » n’est pas une longitude, un nombre de -180 à 180.`,
+      cadence: (given) => `« ${given} » n’est pas une cadence, comme 5m ou 300.`,
+      from: (given) =>
+        `« ${given} » n’est pas une heure avec son décalage, comme 2026-01-31T00:00:00Z.`,
+      device: (given) =>
+        `« ${given} » n’est pas un appareil, TYPE:SÉRIE avec des options NOM=VALEUR. docs/sensors.md donne les types.`,
+      receipts: (given) => `receipts doit être yes ou no, et non « ${given} ».`,
+      public_key: (given) => `« ${given} » n’est pas une clé publique.`,
+      signature: (given) => `signature doit être required ou optional, et non « ${given} ».`,
+      indoor: (given) => `indoor doit être yes ou no, et non « ${given} ».`,
+      height_m: (given) => `height_m doit être un nombre de mètres, et non « ${given} ».`,
+      text: (given) =>
+        `${given} : son quartier ou son adresse a un saut de ligne, ou un caractère qui change le sens du texte. Retirez-le.`,
+      entry: () =>
+        'une valeur est hors de ses bornes ou trop longue, ou une signature est exigée sans clé publique.',
+    },
     id: 'Capteur',
     outcome: 'Ce qui se passe',
     outcomes: { new: 'nouveau', returns: 'de retour', changed: 'modifié', unchanged: 'inchangé' },

@@ -5,20 +5,27 @@ import { useAction } from '../../forms/use-action.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Failed } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
+import { format } from '../../texts.ts'
 
 const { importing: words } = accountTexts.operator
 
+const faultWords: Readonly<Record<Fault['code'], (given: string) => string>> = words.rowFaults
 const whats: Readonly<Record<string, string>> = words.whats
 
 type Outcome = 'new' | 'returns' | 'changed' | 'unchanged'
 type Row = { readonly id: string; readonly outcome: Outcome; readonly what: readonly string[] }
+type Fault = {
+  readonly line: number
+  readonly code: keyof typeof words.rowFaults
+  readonly given: string
+}
 type Answer = {
   readonly done: boolean
   readonly total: number
   readonly counts: Readonly<Record<Outcome, number>>
   readonly rows: readonly Row[]
   readonly fault_count: number
-  readonly faults: readonly { readonly line: number; readonly message: string }[]
+  readonly faults: readonly Fault[]
   readonly keys?: readonly { readonly id: string; readonly key: string }[]
 }
 
@@ -111,9 +118,9 @@ const Preview = ({ answer, name }: { readonly answer: Answer; readonly name: str
       <div class="notice error">
         <p>{words.faults(answer.fault_count)}</p>
         <ul>
-          {answer.faults.map(({ line, message }) => (
-            <li key={`${line} ${message}`} lang="en">
-              {message}
+          {answer.faults.map(({ line, code, given }) => (
+            <li key={`${line} ${code} ${given}`}>
+              {line > 0 && words.line(format.number(line))} {faultWords[code](given)}
             </li>
           ))}
         </ul>
