@@ -72,7 +72,7 @@ const mostUnknown = 200
 /** Sensors of an area are read one by one, if they are this few. */
 const mostOneByOne = 50
 /** Readings that are folded before others get their turn. */
-const foldedAtOnce = 5_000
+const foldedAtOnce = 2_000
 
 /** Each holds up to 30 MB. */
 const bounds: FairLineBounds = {

@@ -90,6 +90,8 @@ export const city = {
   areaIndex: 'US AQI of the newest readings',
   sensorsColumn: 'Sensors online',
   sensorsOf: (name: string) => `Sensors in ${name}`,
+  onlyFirst: (shown: string, total: string) =>
+    `The first ${shown} of ${total} sensors, by their ids. The map shows all.`,
   noScript:
     'Map, charts and live numbers need JavaScript. This page shows the numbers of when it was loaded.',
   unknownArea: 'There is no such area',

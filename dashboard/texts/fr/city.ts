@@ -78,6 +78,8 @@ export const city: CityTexts = {
   areaIndex: 'IQA (US) des dernières mesures',
   sensorsColumn: 'Capteurs en ligne',
   sensorsOf: (name) => `Capteurs : ${name}`,
+  onlyFirst: (shown, total) =>
+    `Les ${shown} premiers des ${total} capteurs, selon leurs identifiants. La carte les montre tous.`,
   noScript:
     'La carte, les graphiques et les chiffres en direct ont besoin de JavaScript. Cette page montre les chiffres du moment où elle a été chargée.',
   unknownArea: 'Cette zone n’existe pas',

@@ -5,18 +5,18 @@ import { Failed, Loading } from '../../parts/states.tsx'
 import { placeTexts } from '../../parts/texts-of-place.ts'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { useEvery } from '../../parts/use-every.ts'
+import { format } from '../../texts.ts'
 import { firstOf, fromListed, type ListedSensor } from './city-sensor.ts'
 import { SensorList } from './sensor-list.tsx'
 
 const { city } = placeTexts
 
-/** The sensors of an area, worst first. */
+type Page = { readonly sensors: readonly ListedSensor[]; readonly total: number }
+
+/** The sensors of an area, worst first; of a large area those of one page of the API. */
 export function AreaSensors({ name }: { readonly name: string }) {
   const path = `/data/v1/sensors?limit=1000&area=${encodeURIComponent(name)}`
-  const { value, error, again } = useAnswer(
-    (signal) => getJson<{ readonly sensors: readonly ListedSensor[] }>(path, { signal }),
-    [path],
-  )
+  const { value, error, again } = useAnswer((signal) => getJson<Page>(path, { signal }), [path])
   useEvery(60_000, again)
   const [shown, setShown] = useKept('rows', 60)
   const sensors = useMemo(
@@ -33,12 +33,19 @@ export function AreaSensors({ name }: { readonly name: string }) {
           <Failed error={error} retry={again} />
         )
       ) : (
-        <SensorList
-          sensors={sensors}
-          count={value.sensors.length}
-          showMore={() => setShown(shown + 100)}
-          hold={() => undefined}
-        />
+        <>
+          {value.total > value.sensors.length && (
+            <p class="hint">
+              {city.onlyFirst(format.number(value.sensors.length), format.number(value.total))}
+            </p>
+          )}
+          <SensorList
+            sensors={sensors}
+            count={value.sensors.length}
+            showMore={() => setShown(shown + 100)}
+            hold={() => undefined}
+          />
+        </>
       )}
     </section>
   )
