@@ -14,7 +14,7 @@ import type { EventKind } from '../../core/delivery/delivery.ts'
 import { createWebhookIndex, type WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { pastRises } from '../../core/state/past-rises.ts'
-import { dayMs, hourMs } from '../../core/time.ts'
+import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { matchEvent, matchRise } from '../../schemas/match-event.ts'
 import type { Retention } from '../../schemas/retention.ts'
 import type { WebhookFilters } from '../../schemas/webhooks/webhook.ts'
@@ -22,7 +22,7 @@ import type { Asker } from '../http/answer.ts'
 import { type FairLineBounds, fairLine } from '../http/fair-line.ts'
 import type { QueryStore } from '../http/query-store.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
-import { readPastEvents } from './past-events.ts'
+import { noEvents, readPastEvents } from './past-events.ts'
 import { type AskPage, mostReadings, readPastReadings } from './past-readings.ts'
 
 type Options = {
@@ -92,51 +92,43 @@ export function createBackTest(options: Options): BackTest {
 
 async function backTest(options: Options, subscribed: Subscribed, asker: Asker): Promise<object> {
   const { events, filters } = subscribed
-  const { nc, queryStore, isFinal, most = mostReadings } = options
   const nowMs = options.nowMs()
   const fromMs = nowMs - lookBackDays * dayMs
   const archivedMs = options.retention().rawBeforeMs ?? 0
   const isFrom = (what: string): boolean => events.some((kind) => countedFrom[kind] === what)
-  const ask: AskPage = (page) => queryStore(asker, (store, signal) => page(store.within(signal)))
-  const readings =
+  const ask: AskPage = (page) =>
+    options.queryStore(asker, (store, signal) => page(store.within(signal)))
+  // a filter's id is canonical: `judge-wanted.ts`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const sensor = filters.sensor_id as SensorId | undefined
+  const [log, readings] = await Promise.all([
+    isFrom('log') ? readPastEvents(options.nc, sensor, fromMs) : noEvents(options.nc, fromMs),
     isFrom('rises') || isFrom('readings')
-      ? await readPastReadings(
+      ? readPastReadings(
           ask,
           {
             sensors: sensorsOf(filters, options.board),
             fromMs: Math.max(fromMs, archivedMs),
             toMs: nowMs + aheadMs,
           },
-          most,
+          options.most ?? mostReadings,
         )
-      : undefined
-  // a filter's id is canonical: `judge-wanted.ts`
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const sensor = filters.sensor_id as SensorId | undefined
-  const log = isFrom('log') ? await readPastEvents(nc, sensor, fromMs) : undefined
-  const sinceMs = Math.max(fromMs, readings?.sinceMs ?? fromMs, log?.sinceMs ?? fromMs)
-
+      : undefined,
+  ])
+  const sinceMs = Math.max(fromMs, readings?.sinceMs ?? fromMs, log.sinceMs)
   const index = indexOf(subscribed)
   const counted = counter(events, sinceMs)
-  for (const { event, atMs } of log?.events ?? [])
+  for (const { event, atMs } of log.events)
     if (event.kind !== 'rise') matchEvent(event, index, (_, kind) => counted.add(kind, atMs))
-  let [unsure, unknown, folded, isOfEarlier] = [0, 0, 0, false]
-  for (const rows of readings?.bySensor.values() ?? []) {
-    for (const row of rows) {
-      isOfEarlier ||= row.leafVersion !== 2
-      matchReading(row, index, isFinal, (kind) => counted.add(kind, row.timeMs))
-    }
+
+  const unknown = { left: mostUnknown }
+  let [unsure, folded] = [0, 0]
+  const bySensor = readings?.bySensor ?? new Map<SensorId, readonly Reading[]>()
+  for (const [id, rows] of bySensor) {
+    for (const row of rows)
+      matchReading(row, index, options.isFinal, (kind) => counted.add(kind, row.timeMs))
     if (!isFrom('rises')) continue
-    let rises = risesOf(rows, index, { isWhole: false, sinceMs })
-    if (rises.unsure > 0 && unknown++ < mostUnknown) {
-      const [first] = rows.toSorted((a, b) => a.timeMs - b.timeMs)
-      const older = await ask((store) =>
-        store.range(rows[0]!.sensor, archivedMs, first!.timeMs, olderReadings, 'desc'),
-      )
-      const isWhole = archivedMs === 0 && older.length < olderReadings
-      const all = [...older, ...rows].toSorted((a, b) => a.seq - b.seq)
-      rises = risesOf(all, index, { isWhole, sinceMs })
-    }
+    const rises = await sureRises({ id, rows, index, sinceMs, archivedMs, unknown, ask })
     unsure += rises.unsure
     for (const { kind, atMs } of rises.sure) counted.add(kind, atMs)
     folded += rows.length
@@ -144,20 +136,50 @@ async function backTest(options: Options, subscribed: Subscribed, asker: Asker):
     folded = 0
     await soon()
   }
+  const all = [...bySensor.values()].flat()
+  // a network that is younger than 30 days has no days before its first
+  const begunMs = all.reduce((ms, { timeMs }) => Math.min(ms, timeMs), log.begunMs)
+  const isOfEarlier = all.some(({ leafVersion }) => leafVersion !== 2)
   const leftOut: LeftOut[] = [
     ...(sinceMs > Math.max(fromMs, archivedMs) ? (['older'] as const) : []),
     ...(readings !== undefined && archivedMs > fromMs ? (['archived'] as const) : []),
     ...(unsure > 0 ? (['unsure'] as const) : []),
     ...(isOfEarlier ? (['arrival'] as const) : []),
   ]
+  const shownFromMs = Math.max(sinceMs, begunMs)
   return {
-    since: formatIsoMs(sinceMs),
+    since: formatIsoMs(shownFromMs),
     until: formatIsoMs(nowMs),
-    looked: { readings: readings?.looked ?? 0, events: log?.events.length ?? 0 },
-    ...counted.result(nowMs),
+    looked: { readings: readings?.looked ?? 0, events: log.events.length },
+    ...counted.result(shownFromMs, nowMs),
     unsure,
     left_out: leftOut,
   }
+}
+
+type Unsure = {
+  readonly id: SensorId
+  /** In the order of their numbers. */
+  readonly rows: readonly Reading[]
+  readonly index: WebhookIndex
+  readonly sinceMs: number
+  readonly archivedMs: number
+  /** Sensors whose older readings may still be asked for. */
+  readonly unknown: { left: number }
+  readonly ask: AskPage
+}
+
+/** With the readings before them, where a rise depends on those. */
+async function sureRises(sensor: Unsure): Promise<Rises> {
+  const { id, rows, index, sinceMs, archivedMs, unknown, ask } = sensor
+  const rises = risesOf(rows, index, { isWhole: false, sinceMs })
+  if (rises.unsure === 0 || unknown.left === 0) return rises
+  unknown.left--
+  const firstMs = rows.reduce((ms, { timeMs }) => Math.min(ms, timeMs), Infinity)
+  const older = await ask((store) => store.range(id, archivedMs, firstMs, olderReadings, 'desc'))
+  const isWhole = archivedMs === 0 && older.length < olderReadings
+  const all = [...older, ...rows].toSorted((a, b) => a.seq - b.seq)
+  return risesOf(all, index, { isWhole, sinceMs })
 }
 
 function indexOf({ events, filters }: Subscribed): WebhookIndex {
@@ -242,13 +264,18 @@ function counter(events: readonly EventKind[], sinceMs: number) {
       const day = formatIso(atMs).slice(0, 10)
       days.set(day, (days.get(day) ?? 0) + 1)
     },
-    result: (nowMs: number) => ({
+    result: (fromMs: number, nowMs: number) => ({
       counts,
       total: Object.values(counts).reduce((sum, count) => sum + count, 0),
-      days: Array.from({ length: lookBackDays }, (_, i) => {
-        const date = formatIso(nowMs - (lookBackDays - 1 - i) * dayMs).slice(0, 10)
-        return { date, count: days.get(date) ?? 0 }
-      }),
+      days: datesBetween(fromMs, nowMs).map((date) => ({ date, count: days.get(date) ?? 0 })),
     }),
   }
+}
+
+/** Of UTC, both included; the 31st day back, of which a part is looked at, is left out. */
+function datesBetween(fromMs: number, toMs: number): readonly string[] {
+  const firstMs = floorTo(fromMs, dayMs)
+  const count = Math.round((floorTo(toMs, dayMs) - firstMs) / dayMs) + 1
+  const dates = Array.from({ length: count }, (_, i) => formatIso(firstMs + i * dayMs).slice(0, 10))
+  return dates.slice(-lookBackDays)
 }

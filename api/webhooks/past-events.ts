@@ -9,8 +9,13 @@ import { unavailable } from '../http/api-error.ts'
 
 export type PastEvent = { readonly event: AirEvent; readonly atMs: number }
 
-/** Complete from `sinceMs` on, by the broker's clock. */
-export type PastEvents = { readonly events: readonly PastEvent[]; readonly sinceMs: number }
+export type PastEvents = {
+  readonly events: readonly PastEvent[]
+  /** They are complete from then on, by the broker's clock. */
+  readonly sinceMs: number
+  /** When the network began, as far as EVENTS says. */
+  readonly begunMs: number
+}
 
 export const mostEvents = 50_000
 const pageSize = 500
@@ -26,8 +31,7 @@ export async function readPastEvents(
   sensor: SensorId | undefined,
   fromMs: number,
 ): Promise<PastEvents> {
-  const manager = await jetstreamManager(nc, { checkAPI: false })
-  const { state } = await manager.streams.info(eventsStream)
+  const { state, begunMs } = await lookAtStream(nc)
   const subject = sensor === undefined ? 'air.events.*.*' : `air.events.*.${sensor}`
   // one sensor's are few, wherever they are
   const first = sensor === undefined ? Math.max(1, state.last_seq - mostEvents + 1) : 1
@@ -44,7 +48,22 @@ export async function readPastEvents(
     seq = last.seq + 1
   }
   const isCut = first > state.first_seq && oldestMs > fromMs
-  return { events, sinceMs: isCut ? oldestMs : fromMs }
+  return { events, sinceMs: isCut ? oldestMs : fromMs, begunMs }
+}
+
+/** Where no kind that is counted is among them. */
+export const noEvents = async (nc: NatsConnection, fromMs: number): Promise<PastEvents> => ({
+  events: [],
+  sinceMs: fromMs,
+  begunMs: (await lookAtStream(nc)).begunMs,
+})
+
+async function lookAtStream(nc: NatsConnection) {
+  const manager = await jetstreamManager(nc, { checkAPI: false })
+  const { state, created } = await manager.streams.info(eventsStream)
+  // a stream that was restored is younger than its first event; an empty one has the year 1
+  const times = [created, state.first_ts].map((time) => Date.parse(time)).filter((ms) => ms > 0)
+  return { state, begunMs: Math.min(...times) }
 }
 
 type Stored = { readonly seq: number; readonly atMs: number; readonly event: AirEvent | undefined }
