@@ -177,7 +177,7 @@ export async function openRoutes(
     }),
     serveArchive({ settings: settings.archive, bound: boundArchive }),
     rootPointer(),
-    ...documentRoutes(),
+    ...documentRoutes(rules.prefix),
   ])
   return { routes, hub }
 }

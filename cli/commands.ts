@@ -4,6 +4,7 @@ import { storeFlags } from './shell/shared-flags.ts'
 
 /** Loaded when called, so that no command waits for what another one imports. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init.ts')).command,
   up: async () => (await import('./up/up.ts')).command,
   status: async () => (await import('./status.ts')).command,
   doctor: async () => (await import('./doctor/doctor.ts')).command,

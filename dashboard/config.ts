@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { type TimeZone, timeZoneOf, utc } from '../core/local-time.ts'
 import { WrongUsage } from '../runtime/exit.ts'
+import { type NetworkSettings, readNetworkSettings } from '../runtime/process/network-settings.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type DashboardConfig = {
@@ -22,10 +22,7 @@ export type DashboardConfig = {
   readonly pages: string | undefined
   /** How people reach the operator: an email address or a page. */
   readonly contact: Contact | undefined
-  /** The name of the whole network. */
-  readonly network: string
-  /** What pages show times in, unless the reader chooses another one. */
-  readonly timezone: TimeZone
+  readonly network: NetworkSettings
   readonly map: MapSettings
   /** Of the data, as the API names it: an SPDX identifier, or words. */
   readonly licence: string | undefined
@@ -64,7 +61,6 @@ export function readDashboardConfig(source: SettingsSource, dataFolder: string):
   const publicUrl = settings.url('AIRPROOF_DASHBOARD_URL') ?? ownUrl
   const apiPort = settings.port('AIRPROOF_API_PORT')
   const apiUrl = settings.url('AIRPROOF_API_URL') ?? `http://127.0.0.1:${apiPort}`
-  const network = settings.text('AIRPROOF_NETWORK_NAME')
   return Object.freeze({
     host,
     port,
@@ -76,8 +72,7 @@ export function readDashboardConfig(source: SettingsSource, dataFolder: string):
     contact: contactOf(settings.text('AIRPROOF_CONTACT')),
     licence: settings.text('AIRPROOF_DATA_LICENCE'),
     attribution: settings.text('AIRPROOF_ATTRIBUTION'),
-    network,
-    timezone: timezoneOf(settings.text('AIRPROOF_TIMEZONE'), network),
+    network: readNetworkSettings(source),
     map: readMap(settings),
     mail: {
       smtpUrl: readSmtpUrl(settings.secret('SMTP_URL')),
@@ -93,23 +88,6 @@ function originOf(name: string, text: string): string {
   const { origin, pathname, search } = new URL(text)
   if (pathname === '/' && search === '') return origin
   throw new WrongUsage(`${name} must be an address without a path, such as ${origin}`)
-}
-
-/** @throws WrongUsage */
-function timezoneOf(text: string | undefined, network: string): TimeZone {
-  if (text === undefined) return zoneOfCity(network) ?? utc
-  const zone = timeZoneOf(text)
-  if (zone !== undefined) return zone
-  throw new WrongUsage(
-    'AIRPROOF_TIMEZONE must be a name of the IANA time zones, such as Africa/Lagos or UTC',
-  )
-}
-
-/** A network is mostly named after its city, and many zones are too: `Lagos` is in Africa/Lagos. */
-function zoneOfCity(city: string): TimeZone | undefined {
-  const end = `/${city.trim().replaceAll(/\s+/g, '_').toLowerCase()}`
-  const name = Intl.supportedValuesOf('timeZone').find((zone) => zone.toLowerCase().endsWith(end))
-  return name === undefined ? undefined : timeZoneOf(name)
 }
 
 function readMap(settings: ReturnType<typeof readSettings>): MapSettings {

@@ -3,6 +3,7 @@
  * or the server writes it.
  */
 import type { CommonTexts } from './texts/en/common.ts'
+import type { Language } from './texts/languages.ts'
 
 /** What the reader is, as far as the bar is concerned. */
 export type Reader = 'visitor' | 'user' | 'operator'
@@ -52,6 +53,8 @@ export type Site = {
   readonly attribution?: string | undefined
   /** The other server that the map's ground is loaded from; undefined: ours. */
   readonly tilesHost?: string | undefined
+  /** Of pages whose reader has not chosen one; undefined: English. */
+  readonly language?: Language | undefined
 }
 
 export const footerLinks = (

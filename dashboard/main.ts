@@ -50,9 +50,9 @@ import { openWebFiles, sendShell } from './server/web-files.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const settings = readDashboardConfig({ env, flags }, config.dataFolder)
-  const { publicUrl, proxies, apiUrl } = settings
+  const { publicUrl, proxies, apiUrl, network } = settings
   const files = openWebFiles(settings.pages)
-  const cityMap = await openCityMap(settings.map, config.dataFolder)
+  const cityMap = await openCityMap(settings.map, network.box, config.dataFolder)
   await using opened = new AsyncDisposableStack()
   const nowMs = Date.now
   const clockMs = (): number => performance.now()
@@ -77,8 +77,8 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const places = openPlaces({
     nc,
     ask: askApi({ apiUrl, key: internalKey.current }),
-    city: settings.network,
-    timezone: settings.timezone,
+    city: network.name,
+    timezone: network.timezone,
     nowMs,
     onFailure: (error) => log.debug({ err: error }, 'the API did not say how the air is'),
   })
@@ -106,13 +106,14 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const { contact, licence, attribution } = settings
   const { tiles } = settings.map
   const tilesHost = tiles === undefined ? undefined : new URL(tiles).host
-  const site = { api: settings.publicApiUrl, contact, licence, attribution, tilesHost }
+  const { language } = network
+  const site = { api: settings.publicApiUrl, contact, licence, attribution, tilesHost, language }
   const draw = opened.use(openDraw({ nowMs }))
   const serveView = placeViews({
     places,
     shell: files.shell,
     publicUrl,
-    network: settings.network,
+    network: network.name,
     proxies,
     send: sendShell,
   })
@@ -135,8 +136,10 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
         url: publicUrl,
         api: settings.publicApiUrl,
         contact: settings.contact,
-        network: settings.network,
-        timezone: settings.timezone,
+        network: network.name,
+        idPrefix: network.idPrefix,
+        timezone: network.timezone,
+        box: cityMap.box,
         map: cityMap.config,
         isDemonstration: () => {
           // all contracts of an instance are on one chain

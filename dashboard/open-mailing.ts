@@ -18,7 +18,7 @@ type Options = {
   readonly nc: NatsConnection
   readonly book: AccountBook
   readonly box: SecretBox
-  readonly settings: Pick<DashboardConfig, 'mail' | 'publicUrl' | 'contact'>
+  readonly settings: Pick<DashboardConfig, 'mail' | 'publicUrl' | 'contact' | 'network'>
   readonly metrics: Registry
   readonly log: Logger
   readonly nowMs: () => number
@@ -42,6 +42,7 @@ export async function openMailing(
       from,
       dashboard: settings.publicUrl,
       contact: settings.contact?.text,
+      language: settings.network.language,
       log,
       count: countMails(metrics),
       nowMs,

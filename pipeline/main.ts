@@ -1,5 +1,6 @@
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
+import { usualBounds } from '../core/air/quality.ts'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { openArchiveFiles } from '../operate/archive/archive-files.ts'
 import { archiveFolder } from '../operate/archive/archive-folder.ts'
@@ -13,6 +14,7 @@ import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
+import { readNetworkSettings } from '../runtime/process/network-settings.ts'
 import {
   type ProcessContext,
   type ProcessMain,
@@ -121,8 +123,9 @@ async function runPipeline({
     writer,
   }
   const { earliestMs } = config
+  const usual = usualBounds(readNetworkSettings({ env, flags }).usual)
   const neighbours = opened.use(followNeighbours(nc))
-  const context = await openContext({ ...opening, metrics, earliestMs, life, neighbours })
+  const context = await openContext({ ...opening, metrics, earliestMs, usual, life, neighbours })
   const partitions = createPartitions(context, logger)
   const onFailure = (error: unknown): void =>
     logger.debug({ err: error }, 'how far the partitions are behind is looked up later')

@@ -1,5 +1,6 @@
 /** What the workers of all partitions share, from what the process has opened. */
 import type { KV } from '@nats-io/kv'
+import type { UsualBounds } from '../core/air/quality.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
 import { heldByAnother } from '../runtime/nats/leases.ts'
@@ -34,6 +35,7 @@ type Opened = {
   readonly writer: StoreWriter
   readonly metrics: PipelineMetrics
   readonly earliestMs: number
+  readonly usual: UsualBounds
   readonly life: Lifetime
   readonly neighbours: NeighbourBoard
 }
@@ -71,6 +73,7 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
     atHand: opened.atHand,
     neighbours: opened.neighbours,
     earliestMs,
+    usual: opened.usual,
     nowMs: Date.now,
     monotonicMs: () => Math.floor(performance.now()),
     onFatal: life.fail,

@@ -1,3 +1,4 @@
+import type { UsualBounds } from '../core/air/quality.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
@@ -33,6 +34,8 @@ export type PartitionContext = {
   readonly neighbours: Pick<NeighbourBoard, 'newest' | 'done'>
   readonly metrics: PipelineMetrics
   readonly earliestMs: number
+  /** The network's own ranges. */
+  readonly usual: UsualBounds
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number
   /** A clock that never jumps, ms. */

@@ -25,6 +25,7 @@ import {
   takeUntil,
   tap,
 } from 'rxjs'
+import { tableBounds, type UsualBounds } from '../core/air/quality.ts'
 import type { NeighbourVerdict } from '../core/state/log-message.ts'
 import type { PartitionState } from '../core/state/partition-state.ts'
 import { warmCaches } from '../core/state/warm-caches.ts'
@@ -294,7 +295,10 @@ class WorkingPartition implements PartitionWorker {
   #startWork(): Promise<unknown> {
     const { level } = this.#context.log
     const { partition } = this
-    const context = { ...this.#context, partition, level, mayBeLate: this.#mayBeLate }
+    // what leaf 1 leaves out must follow from the table for ever (decision 55)
+    const usual = (): UsualBounds =>
+      this.#border.leafVersion === 2 ? this.#context.usual : tableBounds
+    const context = { ...this.#context, partition, level, mayBeLate: this.#mayBeLate, usual }
     const judged = pulledBatches(this.#source, this.#credits).pipe(
       judgeBatches(context),
       map((batch): Work => ({ kind: 'batch', batch })),

@@ -45,7 +45,55 @@ export type SettingRow = {
 const web = ['http:', 'https:'] as const
 const nats = ['nats:', 'tls:', 'ws:', 'wss:'] as const
 
+/** Which city this is. */
+export const networkTable = {
+  AIRPROOF_NETWORK_NAME: {
+    is: 'text',
+    default: 'Lagos',
+    of: ['api', 'dashboard', 'archive', 'commands'],
+    since: '0.1',
+    what: 'the name of the whole network, mostly its city’s',
+  },
+  AIRPROOF_ID_PREFIX: {
+    is: 'text',
+    default: defaultIdPrefix,
+    of: ['all'],
+    since: '0.1',
+    what: 'what every sensor id begins with, in capitals: `BER` for BER-MIT-001; it never changes once there are sensors',
+  },
+  AIRPROOF_TIMEZONE: {
+    is: 'text',
+    otherwise: 'that of the city of the network’s name, or UTC',
+    of: ['dashboard'],
+    since: '0.2',
+    what: 'what pages show times in: a name of the IANA time zones',
+  },
+  AIRPROOF_MAP_BOX: {
+    is: 'text',
+    otherwise: 'that of the map’s file, or Lagos',
+    of: ['dashboard', 'commands'],
+    since: '0.2',
+    what: 'what the map shows at first: west,south,east,north in degrees',
+  },
+  AIRPROOF_USUAL_RANGES: {
+    is: 'text',
+    otherwise: 'temperature=10..50,co2=300..5000',
+    of: ['pipeline'],
+    since: '0.2',
+    what: 'a value outside is flagged as unusual; a quantity that is not named keeps its default',
+  },
+  AIRPROOF_LANGUAGE: {
+    is: 'choice',
+    choices: ['en', 'fr'],
+    default: 'en',
+    of: ['dashboard'],
+    since: '0.2',
+    what: 'the language of emails and pages whose reader has not chosen one',
+  },
+} as const satisfies Readonly<Record<string, SettingRow>>
+
 export const settingsTable = {
+  ...networkTable,
   AIRPROOF_DATA: {
     is: 'text',
     default: '.airproof',
@@ -83,13 +131,6 @@ export const settingsTable = {
     of: ['all'],
     since: '0.1',
     what: 'copies of each new stream and bucket: 3 in a cluster that survives the loss of a server',
-  },
-  AIRPROOF_ID_PREFIX: {
-    is: 'text',
-    default: defaultIdPrefix,
-    of: ['all'],
-    since: '0.1',
-    what: 'what every sensor id begins with, in capitals',
   },
   AIRPROOF_EARLIEST: {
     is: 'instant',
@@ -374,13 +415,6 @@ export const settingsTable = {
     since: '0.1',
     what: 'webhooks may name http, any port and loopback addresses; for development',
   },
-  AIRPROOF_NETWORK_NAME: {
-    is: 'text',
-    default: 'Lagos',
-    of: ['api', 'dashboard', 'archive'],
-    since: '0.1',
-    what: 'the name of the whole network',
-  },
   AIRPROOF_CHAIN_NAME: {
     is: 'text',
     otherwise: '`chain` and its number',
@@ -529,16 +563,9 @@ export const settingsTable = {
     since: '0.2',
     what: 'how people reach the operator: an email address or an https address',
   },
-  AIRPROOF_TIMEZONE: {
-    is: 'text',
-    otherwise: 'that of the city of the network’s name, or UTC',
-    of: ['dashboard'],
-    since: '0.2',
-    what: 'what pages show times in: a name of the IANA time zones',
-  },
   AIRPROOF_MAP: {
     is: 'text',
-    otherwise: '`map.pmtiles` in the data folder, else Lagos',
+    otherwise: '`map.pmtiles` in the data folder, else Lagos’s where AIRPROOF_MAP_BOX is there',
     of: ['dashboard'],
     since: '0.2',
     what: 'a PMTiles file with the ground of the map; `none`: no ground',

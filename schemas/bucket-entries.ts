@@ -59,7 +59,9 @@ const object = (...names: readonly string[]) => ({
 
 /** The prefix of the ids is a setting, and not checked here. */
 const anyId: SensorIdRules = {
+  prefix: '',
   format: 'a sensor id',
+  example: '',
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its form is checked elsewhere
   parse: (id) => id as SensorId,
   shortNumber: () => undefined,

@@ -1,4 +1,5 @@
 /** GET /v1/openapi.json and /v1/docs: this interface for programs and for people. */
+import { defaultIdPrefix } from '../../core/air/sensor-id.ts'
 import { type Answer, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { apiErrors } from '../http/api-errors.ts'
 import { openApi } from './document.ts'
@@ -6,14 +7,16 @@ import { hasReference, referenceFiles } from './reference-files.ts'
 import type { Parameter } from './samples.ts'
 import { type Described, served } from './served.ts'
 
-export const documentRoutes = (): readonly Route[] => [
-  openApiDocument(),
-  docsPage(),
-  ...referenceFiles(),
-]
+/** @param idPrefix of the network, whose ids are in the examples */
+export function documentRoutes(idPrefix: string): readonly Route[] {
+  const document: typeof served = JSON.parse(
+    JSON.stringify(served).replaceAll(defaultIdPrefix, idPrefix),
+  )
+  return [openApiDocument(document), docsPage(document), ...referenceFiles()]
+}
 
-function openApiDocument(): Route {
-  const answer = { ...jsonAnswer(served), isKept: true }
+function openApiDocument(document: typeof served): Route {
+  const answer = { ...jsonAnswer(document), isKept: true }
   return {
     path: '/v1/openapi.json',
     params: [],
@@ -27,11 +30,11 @@ function openApiDocument(): Route {
  * One page that loads nothing from other hosts: everything without a script, and with one Swagger UI
  * in its place, which needs neither inline styles nor `eval`.
  */
-function docsPage(): Route {
+function docsPage(document: typeof served): Route {
   const answer: Answer = {
     type: 'text/html; charset=utf-8',
     isKept: true,
-    body: Buffer.from(page()),
+    body: Buffer.from(page(document)),
     headers: {
       // its pictures are in its style sheet
       'content-security-policy':
@@ -52,8 +55,8 @@ function docsPage(): Route {
 const text = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
-function page(): string {
-  const operations = Object.entries(served.paths).flatMap(([path, methods]) =>
+function page({ paths }: typeof served): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => operation(method, path, described)),
   )
   return `<!doctype html>

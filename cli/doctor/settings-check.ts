@@ -9,7 +9,7 @@ import { readTlsFiles } from '../../runtime/http/tls-files.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import { secretBox } from '../../runtime/secrets/seal-secret.ts'
 import { readSettings, type SettingsSource } from '../../runtime/settings.ts'
-import { settingRows } from '../../runtime/settings-table.ts'
+import { settingRows, settingsTable } from '../../runtime/settings-table.ts'
 import { unknownSettings } from '../../runtime/unknown-settings.ts'
 import type { Check } from './check.ts'
 import { broken, type Finding, orOk, warning } from './finding.ts'
@@ -30,6 +30,20 @@ const readers: readonly ((source: SettingsSource, dataFolder: string) => unknown
     return key === undefined ? undefined : secretBox(key)
   },
 ]
+
+/** A city of its own that still has the name or the ids of Lagos. */
+function halfNamed(source: SettingsSource): readonly Finding[] {
+  const { isSet } = readSettings(source)
+  const named = (['AIRPROOF_NETWORK_NAME', 'AIRPROOF_ID_PREFIX'] as const).map(
+    (name) => [name, isSet(name)] as const,
+  )
+  const [is, isNot] = [true, false].map((set) => named.find(([, has]) => has === set)?.[0])
+  if (is === undefined || isNot === undefined) return []
+  const value = settingsTable[isNot].default
+  return [
+    warning(`${is} is set and ${isNot} is not, so it is ${value}`, '`airproof init` asks for both'),
+  ]
+}
 
 /** The user `system` alone is what `doctor` itself takes. */
 const isForGate = (source: SettingsSource): boolean => {
@@ -60,6 +74,7 @@ export function settingsFindings(source: SettingsSource, dataFolder: string): re
     [
       ...[...faults].map((fault) => broken(fault)),
       ...unknownSettings(source.env).map((words) => warning(words)),
+      ...halfNamed(source),
     ],
     `${count} are set, and every process can read its own`,
   )

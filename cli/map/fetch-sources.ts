@@ -1,9 +1,10 @@
 /** The open data that a map is made of, each from a package of a fixed version. */
+
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Box } from '../../core/map-box.ts'
 import { TryAgain } from '../../runtime/exit.ts'
-import type { Box } from './shapes.ts'
 
 const run = promisify(execFile)
 

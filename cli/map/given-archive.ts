@@ -1,8 +1,9 @@
 /** A PMTiles file that the operator already has, for example an extract of the Protomaps basemap. */
+
 import { open, stat } from 'node:fs/promises'
 import { PMTiles, type RangeResponse, type Source, TileType } from 'pmtiles'
+import type { Box } from '../../core/map-box.ts'
 import { codeOf, MustAct, WrongUsage } from '../../runtime/exit.ts'
-import type { Box } from './shapes.ts'
 
 export type GivenArchive = {
   readonly box: Box

@@ -1,19 +1,20 @@
 import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Box, boxForm, parseBox } from '../../core/map-box.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
+import { readNetworkSettings } from '../../runtime/process/network-settings.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { openProgress } from '../shell/progress.ts'
 import { exactWords, subcommand, textFlag, wholeFlag } from '../shell/words.ts'
 import { buildMap } from './build-map.ts'
 import { checkArchive } from './given-archive.ts'
-import type { Box } from './shapes.ts'
 
 export const command: Command = {
   summary: 'the map behind the sensors: build it for a city',
   help: `\
-usage: airproof map build --box WEST,SOUTH,EAST,NORTH [--from FILE] [--detail 13] [--out FILE]
+usage: airproof map build [--box WEST,SOUTH,EAST,NORTH] [--from FILE] [--detail 13] [--out FILE]
        airproof map build --from CITY.pmtiles [--out FILE]
 
 Writes the one file that the pages draw the ground from. Coast, large waters and names of places
@@ -22,7 +23,7 @@ file of yours:
 
   --from FILE   .geojson, .geojsonl or .geojsonseq with OpenStreetMap's tags; or a .pmtiles with
                 vector tiles in the layers of the Protomaps basemap, which is checked and copied
-  --box         degrees, at most 5 by 5
+  --box         degrees, at most 5 by 5 (default AIRPROOF_MAP_BOX)
   --detail N    the deepest zoom that is stored, 10 to 15; deeper ones are drawn from it
   --out FILE    by default map.pmtiles in the data folder, where the dashboard looks for it when it
                 starts
@@ -60,7 +61,7 @@ async function build(context: CommandContext): Promise<number> {
     )
   if (from?.toLowerCase().endsWith('.pmtiles') === true) return await keepArchive(from, out, print)
   const maxZoom = wholeFlag(flags, 'detail', { min: 10, max: 15 }) ?? 13
-  const box = readBox(textFlag(flags, 'box'))
+  const box = readBox(context)
   const folder = await mkdtemp(join(tmpdir(), 'airproof-map-'))
   try {
     using progress = openProgress({ label: 'map', total: 100, isTerminal: context.isTerminal })
@@ -108,22 +109,18 @@ async function writeWhole(out: string, write: (aside: string) => Promise<void>):
 
 const kilobytes = (bytes: number): string => `${Math.ceil(bytes / 1000)} kB`
 
-const example = '3.0,6.3,3.9,6.8'
+/** A country's map would take hours, and no city is as large. */
+const mostDegrees = 5
 
-function readBox(text: string | undefined): Box {
-  const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN, ...more] = (
-    text ?? ''
-  )
-    .split(',')
-    .map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
-  const isBox = Math.abs(west) <= 180 && Math.abs(east) <= 180 && Math.abs(south) <= 85
-  if (!isBox || !(Math.abs(north) <= 85) || more.length > 0)
-    throw new WrongUsage(`--box needs four numbers, west,south,east,north: for Lagos ${example}`)
-  if (west >= east || south >= north)
+function readBox(context: CommandContext): Box {
+  const text = textFlag(context.flags, 'box')
+  const box = text === undefined ? readNetworkSettings(context).box : parseBox(text)
+  if (box === undefined) throw new WrongUsage(`--box (or AIRPROOF_MAP_BOX) is needed: ${boxForm}`)
+  if (typeof box === 'string') throw new WrongUsage(`--box ${box}`)
+  const [west, south, east, north] = box
+  if (east - west > mostDegrees || north - south > mostDegrees)
     throw new WrongUsage(
-      `--box ${text}: west must be less than east, and south less than north, as in ${example}`,
+      `--box ${box.join(',')} is larger than ${mostDegrees} by ${mostDegrees} degrees: a city is less than 1 by 1`,
     )
-  if (east - west > 5 || north - south > 5)
-    throw new WrongUsage(`--box ${text} is larger than 5 by 5 degrees: a city is less than 1 by 1`)
-  return [west, south, east, north]
+  return box
 }

@@ -2,7 +2,8 @@
  * What the map draws of GeoJSON with OpenStreetMap's tags, as `osmium export` and Overpass write
  * it: waters, roads of three classes, names of places. The rest is left out.
  */
-import { type Box, clipRing, isIn, type MapFeature, type MapFeatures } from './shapes.ts'
+import type { Box } from '../../core/map-box.ts'
+import { clipRing, isIn, type MapFeature, type MapFeatures } from './shapes.ts'
 
 /** Of `highway`, worst traffic first; links belong to their road. */
 const roadKinds: Readonly<Record<string, { readonly kind: string; readonly minZoom: number }>> = {

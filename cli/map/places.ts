@@ -1,7 +1,9 @@
 /** Names of places: GeoNames for the world, and what OpenStreetMap has of Nigeria besides. */
+
 import { readFileSync } from 'node:fs'
 import { parseCsv } from '../../core/csv.ts'
-import { type Box, isIn, type MapFeature } from './shapes.ts'
+import type { Box } from '../../core/map-box.ts'
+import { isIn, type MapFeature } from './shapes.ts'
 
 export type Place = {
   readonly name: string

@@ -1,4 +1,5 @@
 /** What a map is made of, and cutting it to a box. */
+import type { Box } from '../../core/map-box.ts'
 
 export type Position = number[]
 type Geometry =
@@ -6,9 +7,6 @@ type Geometry =
   | { readonly type: 'LineString'; readonly coordinates: Position[] }
   | { readonly type: 'MultiLineString' | 'Polygon'; readonly coordinates: Position[][] }
   | { readonly type: 'MultiPolygon'; readonly coordinates: Position[][][] }
-
-/** Degrees: west, south, east, north. */
-export type Box = readonly [west: number, south: number, east: number, north: number]
 
 /** The layers that the pages draw, named as in the Protomaps basemap. */
 export const layers = ['earth', 'water', 'roads', 'places'] as const

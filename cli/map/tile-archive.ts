@@ -1,8 +1,9 @@
 /** Writes a PMTiles file, version 3 (its specification is public domain), with vector tiles in it. */
+
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { zxyToTileId } from 'pmtiles'
-import type { Box } from './shapes.ts'
+import type { Box } from '../../core/map-box.ts'
 
 export type Tile = {
   readonly z: number

@@ -202,10 +202,10 @@ async function add(
   const nowMs = Date.now()
   const device = deviceOf(textFlag(flags, 'device'), textsFlag(flags, 'device-option'))
   const bare = newEntry({
-    id: checkedId(neededFlag(flags, 'id', 'NGR-LOS-IKJ-017'), registry.rules),
-    area: neededFlag(flags, 'area', 'Ikeja'),
+    id: checkedId(neededFlag(flags, 'id', registry.rules.example), registry.rules),
+    area: neededFlag(flags, 'area', 'Centre'),
     ...neededPlace(flags),
-    address: neededFlag(flags, 'address', '"12 Allen Avenue, Ikeja"'),
+    address: neededFlag(flags, 'address', '"12 Station Road"'),
     cadenceSeconds: cadenceOf(flags) ?? defaultCadenceSeconds,
     fromMs: fromOf(flags) ?? nowMs,
     nowMs,

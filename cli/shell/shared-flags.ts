@@ -37,4 +37,5 @@ export function withFlags(env: Environment, flags: Flags): Environment {
 
 export const sharedHelp = `\
 Every command takes --data DIR (default .airproof) and --nats-url URL (default: the instance that
-runs on that folder). The same settings as variables: AIRPROOF_DATA, NATS_URL; .env is read.`
+runs on that folder). The same settings as variables: AIRPROOF_DATA, NATS_URL; .env is read.
+Examples are of Lagos, where ids begin with NGR-LOS; yours begin with AIRPROOF_ID_PREFIX.`

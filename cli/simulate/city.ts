@@ -1,13 +1,14 @@
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import type { NetworkSettings } from '../../runtime/process/network-settings.ts'
+import { areasIn, type CityArea } from './areas.ts'
 import { bell, chanceOf } from './chance.ts'
 import type { DeviceSigner } from './device-keys.ts'
-import { type LagosArea, lagosAreas } from './lagos.ts'
 
 /** A simulated sensor: its place, and its own biases. */
 export type CitySensor = {
   readonly index: number
   readonly id: SensorId
-  readonly area: LagosArea
+  readonly area: CityArea
   readonly lat: number
   readonly lon: number
   readonly address: string
@@ -22,12 +23,15 @@ export type CitySensor = {
   readonly signer?: DeviceSigner
 }
 
+/** As the settings name it. */
+export type SimulatedNetwork = Pick<NetworkSettings, 'name' | 'idPrefix' | 'box'>
+
 export type CityPlan = {
   readonly sensors: number
   readonly seed: number
   /** The number of the first sensor of each area. */
   readonly firstNumber: number
-  readonly idPrefix: string
+  readonly network: SimulatedNetwork
   readonly rules: SensorIdRules
 }
 
@@ -36,13 +40,14 @@ export function planCity({
   sensors,
   seed,
   firstNumber,
-  idPrefix,
+  network: { name, idPrefix, box },
   rules,
 }: CityPlan): readonly CitySensor[] {
   const draw = chanceOf(seed)
+  const areas = areasIn(box)
   return Array.from({ length: sensors }, (_, index) => {
-    const area = lagosAreas[index % lagosAreas.length]
-    const number = Math.floor(index / lagosAreas.length) + firstNumber
+    const area = areas[index % areas.length]
+    const number = Math.floor(index / areas.length) + firstNumber
     const id = area && rules.parse(`${idPrefix}-${area.code}-${String(number).padStart(3, '0')}`)
     if (area === undefined || id === undefined) throw new RangeError(`no id for sensor ${index}`)
     const street = area.streets[Math.floor(draw(index, 1) * area.streets.length)] ?? ''
@@ -53,7 +58,7 @@ export function planCity({
       area,
       lat: roundTo(area.lat + (draw(index, 3) - 0.5) * 2 * area.spread, 4),
       lon: roundTo(area.lon + (draw(index, 4) - 0.5) * 2 * area.spread, 4),
-      address: `${house} ${street}, ${area.name}, Lagos`,
+      address: `${house} ${street}, ${area.name}, ${name}`,
       exposure: Math.exp(0.2 * bell(draw, index, 5)),
       temperatureOffset: 0.6 * bell(draw, index, 6),
       humidityOffset: 2 * bell(draw, index, 7),

@@ -20,7 +20,7 @@ import { parseAnySensor, type RegisteredSensor } from '../../schemas/devices/reg
 import { buckets } from '../../schemas/subjects.ts'
 import { backFill } from './back-fill.ts'
 import { chanceOf } from './chance.ts'
-import { type CitySensor, planCity } from './city.ts'
+import { type CitySensor, planCity, type SimulatedNetwork } from './city.ts'
 import { openCityLife } from './city-life.ts'
 import { signingSensors } from './demonstration.ts'
 import { type DeviceSigner, deviceSigner } from './device-keys.ts'
@@ -30,7 +30,7 @@ export type CityOptions = {
   readonly sensors: number
   readonly seed: number
   readonly firstNumber: number
-  readonly idPrefix: string
+  readonly network: SimulatedNetwork
   readonly cadenceMs: number
   readonly isDemonstration: boolean
   readonly hasFaults: boolean
@@ -56,8 +56,8 @@ const lookMs = 20
 
 /** Until stopped. @throws MustAct where one of its ids is a sensor at another place */
 export async function runCity(nc: NatsConnection, options: CityOptions): Promise<CityReport> {
-  const { idPrefix, note, nowMs, stop } = options
-  const rules = sensorIdRules(idPrefix)
+  const { network, note, nowMs, stop } = options
+  const rules = sensorIdRules(network.idPrefix)
   const city = await signing(planCity({ ...options, rules }), nc, options)
   const startMs = nowMs()
   const created = await register(await openRegistry(nc, rules), nc, city, { ...options, startMs })

@@ -10,7 +10,11 @@ import { secondMs } from '../../core/time.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
+import type { SharedConfig } from '../../runtime/process/config.ts'
+import {
+  type NetworkSettings,
+  readNetworkSettings,
+} from '../../runtime/process/network-settings.ts'
 import { buckets, connectionsSubject } from '../../schemas/subjects.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
@@ -23,15 +27,16 @@ export const command: Command = {
 usage: airproof simulate [--sensors N] [--rate R] [--seed S] [--faults] [--first N] [--for 10m]
        airproof simulate --demo N
 
-Registers sensors in parts of Lagos and publishes as they would, until Ctrl-C: the day's course,
-rush hours, Harmattan dust and rain, drop-outs, and back-fill when a sensor is connected again. A
+Registers sensors in parts of Lagos, or in invented parts of AIRPROOF_MAP_BOX, and publishes as
+they would in Lagos, until Ctrl-C: the day's course, rush hours, Harmattan dust and rain,
+drop-outs, and back-fill when a sensor is connected again. A
 reading that NATS cannot take is held and sent again. The same seed makes the same city and air.
 
   --sensors N  how many (default 40)
   --rate R     readings per second, of all sensors together (default: each one every 10 s)
   --seed S     a whole number (default 1)
   --faults     3 % of the readings have the faults of real ones
-  --first N    number of the first sensor of each area (default 501: NGR-LOS-IKJ-501)
+  --first N    number of the first sensor of each area (default 501: NGR-LOS-IKJ-501 in Lagos)
   --for 10m    stop after that long
   --demo N     the demonstration of \`airproof up --demo N\`: calm sensors NGR-LOS-IKJ-001 and on,
                one silent for a minute every five, one above 300 every ten minutes, and five
@@ -54,7 +59,7 @@ examples:
   },
   run: async (context) => {
     exactWords(context.words)
-    const options = cityOptions(context, readSharedConfig(context).idPrefix)
+    const options = cityOptions(context, readNetworkSettings(context))
     return await withInstance(context, async (nc, config) => {
       const { sensors, cadenceMs } = options
       context.note(`${sensors} simulated sensors, each every ${cadenceMs / secondMs} s`)
@@ -102,7 +107,7 @@ const mostSensors = 200_000
 const defaultSensors = 40
 const defaultCadenceMs = 10 * secondMs
 
-function cityOptions({ flags, note, stop }: CommandContext, idPrefix: string): CityOptions {
+function cityOptions({ flags, note, stop }: CommandContext, network: NetworkSettings): CityOptions {
   const demo = wholeFlag(flags, 'demo', { min: 1, max: mostSensors })
   const other = ['sensors', 'rate', 'first', 'faults'].find((name) => flags[name] !== undefined)
   if (demo !== undefined && other !== undefined)
@@ -114,7 +119,7 @@ function cityOptions({ flags, note, stop }: CommandContext, idPrefix: string): C
     sensors,
     seed: wholeFlag(flags, 'seed', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 1,
     firstNumber: demo === undefined ? (wholeFlag(flags, 'first', { min: 1, max: 1e9 }) ?? 501) : 1,
-    idPrefix,
+    network,
     cadenceMs: rate === undefined ? defaultCadenceMs : (sensors / rate) * secondMs,
     isDemonstration: demo !== undefined,
     hasFaults: flags['faults'] === true,

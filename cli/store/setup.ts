@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { parseEnv } from 'node:util'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { sqliteFileIn } from '../../runtime/machine/store-place.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
@@ -9,6 +8,7 @@ import { readSettings } from '../../runtime/settings.ts'
 import { rollupBucketOf } from '../../store/influx/influx.ts'
 import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
 import type { CommandContext } from '../shell/command.ts'
+import { envFile, otherIn, readEnvFile, type Wanted, writeEnvFile } from '../shell/env-file.ts'
 import { exactWords, textFlag } from '../shell/words.ts'
 import {
   type InfluxAdmin,
@@ -22,8 +22,6 @@ const tokens = {
   'influx-write-token': { actions: ['read', 'write'], words: 'reads and writes' },
   'influx-read-token': { actions: ['read'], words: 'reads' },
 } as const
-
-const envFile = '.env'
 
 /** Every step finds what the former run did, so it may be interrupted anywhere and run again. */
 export async function setup(context: CommandContext): Promise<number> {
@@ -105,32 +103,20 @@ const otherRetention = ({ name, keptSeconds }: InfluxBucket): MustAct =>
     `the bucket ${name} is there and drops what is older than ${keptSeconds / 3600} h, while airproof keeps everything (AIRPROOF_RAW_DAYS bounds it, after the archive has it): \`influx bucket update --retention 0\`, or choose another with --bucket`,
   )
 
-type Wanted = Readonly<Record<string, string>>
-
 /** @throws MustAct before anything is made, if a setting names something else */
 function refuseOtherSettings(wanted: Wanted): void {
-  const known = readEnv()
-  const other = Object.entries(wanted).filter(([name, value]) => (known[name] ?? value) !== value)
-  if (known['INFLUX_TOKEN'] !== undefined) other.push(['INFLUX_TOKEN', ''])
+  const other = [...otherIn(wanted)]
+  if (readEnvFile()['INFLUX_TOKEN'] !== undefined) other.push('INFLUX_TOKEN')
   if (other.length === 0) return
-  const names = other.map(([name]) => name).join(', ')
   throw new MustAct(
-    `${envFile} has another ${names}, which is not written over: remove ${other.length === 1 ? 'that line' : 'those lines'} first, or give the flags as they are there`,
+    `${envFile} has another ${other.join(', ')}, which is not written over: remove ${other.length === 1 ? 'that line' : 'those lines'} first, or give the flags as they are there`,
   )
 }
 
 function writeSettings(wanted: Wanted): string {
-  const known = readEnv()
-  const missing = Object.entries(wanted).filter(([name]) => known[name] === undefined)
-  if (missing.length === 0) return 'has these settings already'
-  const text = existsSync(envFile) ? readFileSync(envFile, 'utf8') : ''
-  const lines = missing.map(([name, value]) => `${name}=${JSON.stringify(value)}\n`).join('')
-  writePrivateFile(envFile, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${lines}`)
-  return `written: ${missing.map(([name]) => name).join(', ')}`
+  const written = writeEnvFile(wanted)
+  return written.length === 0 ? 'has these settings already' : `written: ${written.join(', ')}`
 }
-
-const readEnv = (): NodeJS.Dict<string> =>
-  existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {}
 
 /** The processes are started where `.env` is. */
 const fromHere = (file: string): string => {

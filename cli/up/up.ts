@@ -34,7 +34,7 @@ When everything answers it writes ready.json into the data folder and prints the
 API key and lines to try. Ctrl-C stops all of it in order; the next start continues with the same
 data. Everything listens on this machine alone, unless --listen says otherwise.
 
-  --demo N            N simulated sensors of Lagos that publish over NATS like any sensor
+  --demo N            N simulated sensors of your city that publish over NATS like any sensor
   --data DIR          where the data live (default .airproof)
   --api-port N        default 8080; 0: any free port
   --nats-port N       of the NATS server it starts; default that of the last start on this

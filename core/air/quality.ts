@@ -3,7 +3,7 @@
  * value that is possible but rare stays, with a flag. Flags are derived from the values, so they
  * are stored and served; a leaf of version 1 leaves them out, one of version 2 has them.
  */
-import { type QuantityName, quantities, type UsualName } from './quantities.ts'
+import { type QuantityName, quantities, type Range, type UsualName } from './quantities.ts'
 import type { Reading } from './reading.ts'
 import { pm10Of, pm25Of, trimmed, type Values, valueOf } from './values.ts'
 
@@ -85,9 +85,24 @@ const bit = {
 /** The ends of the ranges by id, side by side for the loop below. */
 const hardLow = quantities.map(({ hard }) => hard.low)
 const hardHigh = quantities.map(({ hard }) => hard.high)
-const usualLow = quantities.map(({ usual }) => usual?.low ?? -Infinity)
-const usualHigh = quantities.map(({ usual }) => usual?.high ?? Infinity)
 const unusualMasks = quantities.map(({ usual }) => (usual === undefined ? 0 : 1 << usual.flag))
+
+/** What is usual in a network; a quantity that is absent has the range of the table. */
+export type UsualRanges = Readonly<Partial<Record<UsualName, Range>>>
+/** The same by id, for the loop below. */
+export type UsualBounds = { readonly low: readonly number[]; readonly high: readonly number[] }
+
+export function usualBounds(own: UsualRanges): UsualBounds {
+  const all: Readonly<Partial<Record<QuantityName, Range>>> = own
+  const ranges = quantities.map(({ name, usual }) => usual && (all[name] ?? usual))
+  return {
+    low: ranges.map((range) => range?.low ?? -Infinity),
+    high: ranges.map((range) => range?.high ?? Infinity),
+  }
+}
+
+/** Those of the table. Flags of a reading with leaf 1 follow from them (decision 55). */
+export const tableBounds = usualBounds({})
 
 export type Judged = {
   /** The believable values; the very list that was judged if none was dropped. */
@@ -98,10 +113,15 @@ export type Judged = {
   readonly nothingLeft: boolean
 }
 
+type JudgeValuesOptions = {
+  readonly timeAssigned: boolean
+  readonly usual?: UsualBounds | undefined
+}
+
 /** @param raw already normalised (`hundredths.ts`) */
 export function judgeValues(
   raw: Values,
-  { timeAssigned }: { readonly timeAssigned: boolean },
+  { timeAssigned, usual = tableBounds }: JudgeValuesOptions,
 ): Judged {
   let dropped = 0
   let bits = timeAssigned ? bit.timeAssigned : 0
@@ -112,7 +132,7 @@ export function judgeValues(
     if (value < hardLow[id]! || value > hardHigh[id]!) dropped |= droppedMasks[id]!
     else {
       left++
-      if (value < usualLow[id]! || value > usualHigh[id]!) bits |= unusualMasks[id]!
+      if (value < usual.low[id]! || value > usual.high[id]!) bits |= unusualMasks[id]!
     }
   }
   const values = dropped === 0 ? raw : without(raw, dropped)
@@ -132,23 +152,24 @@ function particleBits(values: Values): number {
   return bits
 }
 
-const derivedMask = unusualMasks.reduce(
-  (all, mask) => all | mask,
-  bit.pmHigh | bit.pmSaturated | bit.pm25OverPm10,
-)
+const particlesMask = bit.pmHigh | bit.pmSaturated | bit.pm25OverPm10
+const derivedMask = unusualMasks.reduce((all, mask) => all | mask, particlesMask)
 
 /**
  * What is wrong with the flags of a stored row, by its values alone; undefined: nothing. Not found by
- * them: which values were dropped, whether the sensor sent a time, and whether its humidity was stuck.
+ * them: which values were dropped, whether the sensor sent a time, and whether its humidity was stuck;
+ * and what is unusual in a row with leaf 2, which is the network's own, and is in its leaf.
  */
 export function flagsFault({
   values,
   flags,
-}: Pick<Reading, 'values' | 'flags'>): string | undefined {
+  leafVersion,
+}: Pick<Reading, 'values' | 'flags' | 'leafVersion'>): string | undefined {
   const { flags: judged } = judgeValues(values, { timeAssigned: false })
   const impossible = namesOf(judged & droppedMask)
   if (impossible.length > 0) return `values that no sensor measures (${impossible.join(', ')})`
-  const [has, should] = [flags & derivedMask, judged & derivedMask]
+  const mask = leafVersion === 2 ? particlesMask : derivedMask
+  const [has, should] = [flags & mask, judged & mask]
   if (has !== should) return `flags ${listOf(has)}, where its values give ${listOf(should)}`
   const both = quantities.filter(
     ({ name, droppedFlag }) => (flags & (1 << droppedFlag)) !== 0 && valueOf(values, name) !== null,

@@ -21,7 +21,10 @@ type Row = {
    * excuse a signed value that is missing by it (docs/proofs.md).
    */
   readonly hard: Range
-  /** Outside of it a value is possible but rare: it stays, with the flag `<name>_unusual`. */
+  /**
+   * Outside of it a value is possible but rare: it stays, with the flag `<name>_unusual`. A network may
+   * have another range (AIRPROOF_USUAL_RANGES); this one never changes (decision 55).
+   */
   readonly usual?: Range & { readonly flag: number }
   /** How many decimals people see; two are stored. */
   readonly decimals: number

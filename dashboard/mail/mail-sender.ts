@@ -19,6 +19,7 @@ import { asVersion1, NewerFormat } from '../../schemas/formats.ts'
 import type { Account } from '../../schemas/people/account.ts'
 import { isMail, laneOf, type Mail, type MailKind } from '../../schemas/people/mail.ts'
 import { laneSubject, type MailLane, mailLanes, mailStream } from '../../schemas/subjects.ts'
+import type { Language } from '../texts/languages.ts'
 import { composeMail } from './compose.ts'
 import { letterOf } from './letter.ts'
 import type { Post } from './post.ts'
@@ -35,6 +36,8 @@ type Options = {
   readonly dashboard: string
   /** The operator's address, for people. */
   readonly contact?: string | undefined
+  /** Of emails whose reader has not chosen one. */
+  readonly language: Language
   readonly log: Logger
   readonly count: (kind: MailKind | 'unknown', outcome: MailOutcome) => void
   readonly nowMs: () => number
@@ -151,7 +154,7 @@ async function deliver(message: JsMsg, mail: Mail | undefined, options: Options)
       why: 'it was sealed with another key, or is not a mail of its lane',
     }
   const account = await accountOf(mail, options.accounts)
-  const language = mail.to.language ?? account?.language
+  const language = mail.to.language ?? account?.language ?? options.language
   const letter = letterOf(mail, { dashboard, contact, language })
   const ageMs = nowMs() - message.time.getTime()
   if (letter.isForADay === true && ageMs > dayMs)

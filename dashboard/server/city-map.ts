@@ -1,6 +1,7 @@
 /**
  * The ground of the map: one PMTiles file, of which the browser fetches the parts it shows by
- * ranges. It is the operator's (`airproof map build`), or the one of Lagos that we ship.
+ * ranges. It is the operator's (`airproof map build`), or the one of Lagos that we ship, if
+ * the network may be there.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
@@ -9,6 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context } from 'koa'
 import { PMTiles, TileType } from 'pmtiles'
+import { type Box, overlap } from '../../core/map-box.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { byteRange } from '../../runtime/http/byte-range.ts'
 import type { MapSettings } from '../config.ts'
@@ -21,12 +23,16 @@ export type MapConfig = {
   readonly url: string
   readonly isPicture: boolean
   /** West, south, east, north; nothing is fetched outside of it. */
-  readonly box?: readonly [number, number, number, number]
+  readonly box?: Box
   readonly maxZoom: number
   /** HTML as the file has it, of which pages show text and https links; or the operator's text. */
   readonly attribution: string
 }
 
+/** The ground that we ship. */
+const shippedBox: Box = [2.7, 6.2, 4.4, 7]
+/** What the map shows where nothing says where the network is. */
+const lagos: Box = [3, 6.3, 3.9, 6.8]
 const shipped = fileURLToPath(new URL('../map/lagos.pmtiles', import.meta.url))
 const path = '/map/city.pmtiles'
 /** What others may have at most, where their tiles do not say. */
@@ -34,23 +40,37 @@ const usualMaxZoom = 15
 
 export type CityMap = {
   readonly config: MapConfig | undefined
+  /** What pages show until there are sensors. */
+  readonly box: Box
   readonly routes: readonly DashboardRoute[]
 }
 
-/** @throws MustAct where the file is not one that pages can draw */
-export async function openCityMap(settings: MapSettings, dataFolder: string): Promise<CityMap> {
+/**
+ * @param box where the network is; undefined: not said
+ * @throws MustAct where the file is not one that pages can draw
+ */
+export async function openCityMap(
+  settings: MapSettings,
+  networkBox: Box | undefined,
+  dataFolder: string,
+): Promise<CityMap> {
   const { tiles, file: named, attribution } = settings
   if (tiles !== undefined) {
     const isPicture = !/\.(?:pmtiles|mvt|pbf)$/.test(new URL(tiles).pathname)
     const maxZoom = isPicture ? 19 : usualMaxZoom
     return {
       config: { url: tiles, isPicture, maxZoom, attribution: attribution ?? '' },
+      box: networkBox ?? lagos,
       routes: [],
     }
   }
-  if (named === 'none') return { config: undefined, routes: [] }
+  const noGround = { config: undefined, box: networkBox ?? lagos, routes: [] }
+  if (named === 'none') return noGround
   const own = join(dataFolder, 'map.pmtiles')
   const file = named ?? (existsSync(own) ? own : shipped)
+  // another city has no ground until it has a file of its own
+  const isElsewhere = networkBox !== undefined && !overlap(networkBox, shippedBox)
+  if (file === shipped && isElsewhere) return noGround
   const { size, mtimeMs } = await stat(file).catch((cause: unknown) => {
     throw new MustAct(`AIRPROOF_MAP: ${file} cannot be read`, { cause })
   })
@@ -64,6 +84,7 @@ export async function openCityMap(settings: MapSettings, dataFolder: string): Pr
       maxZoom,
       attribution: attribution ?? credit,
     },
+    box: networkBox ?? (file === shipped ? lagos : box),
     routes: [serve(file, { size, tag: `"${version}"` })],
   }
 }

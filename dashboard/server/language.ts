@@ -1,6 +1,6 @@
 /**
  * The language of a request: the reader's own choice (cookie `lang`), else what the browser asks
- * for, else English. The cookie is a preference and no secret, so it is a plain one.
+ * for, else the network's. The cookie is a preference and no secret, so it is a plain one.
  */
 import type { Context } from 'koa'
 import { type AccountBook, changeAccount } from '../../operate/account-book.ts'
@@ -9,6 +9,7 @@ import { catalogue as en, type ServerTexts } from '../texts/en/server.ts'
 import { type Formats, formatsOf } from '../texts/format.ts'
 import { catalogue as fr } from '../texts/fr/server.ts'
 import { asLanguage, type Language, languages } from '../texts/languages.ts'
+import type { SiteState } from './page.ts'
 import { Refusal } from './refusal.ts'
 import type { DashboardRoute } from './route.ts'
 import { safePath, seeOther } from './see-other.ts'
@@ -18,9 +19,10 @@ const aYearSeconds = 31_536_000
 
 export function languageOf(ctx: Context): Language {
   const wanted = new RegExp(`(?:^|;)\\s*${cookieName}=(\\w+)`).exec(ctx.get('cookie'))?.[1]
-  return (
-    asLanguage(wanted) ?? asLanguage(String(ctx.acceptsLanguages(...languages) || 'en')) ?? 'en'
-  )
+  const usual = (ctx.state as SiteState).site.language ?? 'en'
+  // a browser that asks for none accepts the first
+  const offered = [usual, ...languages.filter((language) => language !== usual)]
+  return asLanguage(wanted) ?? asLanguage(String(ctx.acceptsLanguages(...offered))) ?? usual
 }
 
 export type Words = ServerTexts & { readonly format: Formats }
@@ -62,9 +64,9 @@ export const chooseLanguage = (
   },
 })
 
-/** Stored only where it differs: an account without a language has English. */
+/** An account without a language gets emails in the network's, which may change. */
 export const keepLanguage =
   (book: AccountBook) =>
-  async ({ id, language: former = 'en' }: Account, language: Language): Promise<void> => {
+  async ({ id, language: former }: Account, language: Language): Promise<void> => {
     if (former !== language) await changeAccount(book, id, { language })
   }

@@ -1,3 +1,4 @@
+import type { Box } from '../../core/map-box.ts'
 import type { Contact } from '../config.ts'
 import type { MapConfig } from './city-map.ts'
 import type { DashboardRoute } from './route.ts'
@@ -28,7 +29,10 @@ export const pageConfig = ({
   readonly api: string
   readonly contact: Contact | undefined
   readonly network: string
+  readonly idPrefix: string
   readonly timezone: string
+  /** What the map shows until there are sensors. */
+  readonly box: Box
   /** The map's ground; undefined: none. */
   readonly map?: MapConfig | undefined
   /** The operator runs the chain, so proofs say nothing about time. */

@@ -1,5 +1,6 @@
 /** The signed-in account, requested once, when the pages start. */
 import { signal } from '@preact/signals'
+import type { Box } from '../../core/map-box.ts'
 import { learnTime } from './parts/clock.ts'
 
 export type Account = {
@@ -32,13 +33,17 @@ export type Config = {
   readonly demonstration?: boolean
   /** The name of the whole network. */
   readonly network?: string
+  /** What every sensor id begins with. */
+  readonly idPrefix?: string
+  /** What the map shows until there are sensors. */
+  readonly box?: Box
   /** The IANA name of the network's time zone. */
   readonly timezone?: string
   /** The map's ground; absent: there is none. */
   readonly map?: {
     readonly url: string
     readonly isPicture: boolean
-    readonly box?: readonly [west: number, south: number, east: number, north: number]
+    readonly box?: Box
     readonly maxZoom: number
     readonly attribution: string
   }

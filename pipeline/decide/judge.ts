@@ -4,7 +4,7 @@
  */
 import { toHundredths } from '../../core/air/hundredths.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
-import { judgeValues } from '../../core/air/quality.ts'
+import { judgeValues, type UsualBounds } from '../../core/air/quality.ts'
 import { basicNames, countAtLevel, quantityIds } from '../../core/air/quantities.ts'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { pm10Of, pm25Of, trimmed, type Values } from '../../core/air/values.ts'
@@ -44,6 +44,8 @@ export type JudgeOptions = {
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
   readonly mayBeLate: DayBook
+  /** What is usual, by the version of leaf that the partition writes; absent: the table's. */
+  readonly usual?: () => UsualBounds
   readonly level: LevelNow
 }
 
@@ -127,6 +129,7 @@ function judgeItem(
   if (signed !== undefined && 'reason' in signed) return signed
   const judged = judgeValues(normalise(item, countAtLevel(options.level.current())), {
     timeAssigned: item.time_assigned === true,
+    usual: options.usual?.(),
   })
   if (judged.nothingLeft) return { reason: 'out_of_range', why: '' }
   const { timeMs } = time

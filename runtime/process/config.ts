@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { defaultIdPrefix } from '../../core/air/sensor-id.ts'
 import { codeOf, WrongUsage } from '../exit.ts'
 import { readRunningInstance } from '../machine/running-instance.ts'
 import { type StoreSettings, sqliteFileIn } from '../machine/store-place.ts'
 import type { NatsLogin } from '../nats/nats-trouble.ts'
 import { type Environment, readSettings, type SettingsSource } from '../settings.ts'
 import type { settingsTable } from '../settings-table.ts'
+import { readIdPrefix } from './network-settings.ts'
 
 export type LogLevel = (typeof settingsTable)['AIRPROOF_LOG']['choices'][number]
 
@@ -110,15 +110,6 @@ export function readStoreSettings(source: SettingsSource, dataFolder: string): S
   const org = settings.text('INFLUX_ORG')
   const bucket = settings.text('INFLUX_BUCKET')
   return { kind: 'influx', url, token, org, bucket }
-}
-
-function readIdPrefix(source: SettingsSource): string {
-  const prefix = readSettings(source).text('AIRPROOF_ID_PREFIX')
-  if (!/^[A-Z0-9]{2,8}(-[A-Z0-9]{2,8}){0,2}$/.test(prefix))
-    throw new WrongUsage(
-      `AIRPROOF_ID_PREFIX (--id-prefix) must be capitals like ${defaultIdPrefix}, and is "${prefix}"`,
-    )
-  return prefix
 }
 
 function readEnvFile(file: string): Environment {

@@ -46,6 +46,7 @@ async function openSender(nc: NatsConnection, post: Post, outcomes: Outcomes = [
     post,
     from: 'airproof <air@example.org>',
     dashboard: 'https://air.example.org',
+    language: 'en',
     log,
     count: (kind, outcome) => outcomes.push(`${kind} ${outcome}`),
     nowMs: Date.now,

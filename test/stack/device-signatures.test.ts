@@ -146,7 +146,7 @@ test('five sensors of the demonstration sign, with the same keys after a restart
       sensors: 8,
       seed: 1,
       firstNumber: 1,
-      idPrefix: 'NGR-LOS',
+      network: { name: 'Lagos', idPrefix: 'NGR-LOS', box: undefined },
       // a sensor's six hours before it began are one message
       cadenceMs: 60_000,
       isDemonstration: true,

@@ -1,5 +1,6 @@
 /** The whole of `airproof up` as an operator starts it, on free ports, until disposed. */
 
+import { resolve } from 'node:path'
 import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import {
@@ -22,12 +23,17 @@ const startedWithin = { withinMs: 180_000 }
 /** The line of `cli/up/denials.ts` about one of our own processes. */
 export const isDenial = new RegExp(`\\b(${ownUsers.join('|')}) may not (publish|subscribe) to\\b`)
 
-type Options = { readonly flags?: readonly string[]; readonly env?: Environment }
+type Options = {
+  readonly flags?: readonly string[]
+  readonly env?: Environment
+  /** The folder with its `.env`. */
+  readonly cwd?: string
+}
 
 /** @param data the data folder */
 export async function runCity(
   data: string,
-  { flags = [], env = {} }: Options = {},
+  { flags = [], env = {}, cwd = '.' }: Options = {},
 ): Promise<RunningCity> {
   const printed: string[] = []
   const ports = ['api', 'dashboard', 'mqtt', 'push', 'admin'].flatMap((name) => [
@@ -36,8 +42,9 @@ export async function runCity(
   ])
   const child = await startChild({
     command: process.execPath,
-    args: ['bin/airproof.mjs', 'up', '--data', data, ...ports, ...flags],
+    args: [resolve('bin/airproof.mjs'), 'up', '--data', data, ...ports, ...flags],
     env: { ...environment(), ...env },
+    cwd,
     onLine: (line) => printed.push(line),
   })
   const instance = await eventually(

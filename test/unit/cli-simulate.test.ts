@@ -15,9 +15,11 @@ import { type NamedValues, valuesOf } from '../../core/air/values.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
 
+const lagos = { name: 'Lagos', idPrefix: 'NGR-LOS', box: undefined }
+
 const rules = sensorIdRules()
 const plan = (sensors: number, seed = 1, firstNumber = 1): readonly CitySensor[] =>
-  planCity({ sensors, seed, firstNumber, idPrefix: 'NGR-LOS', rules })
+  planCity({ sensors, seed, firstNumber, network: lagos, rules })
 const draw = chanceOf(1)
 const startMs = Date.UTC(2026, 0, 14, 12)
 

@@ -12,6 +12,8 @@ import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { believed, judgedMessage, openDesk } from '../support/decided.ts'
 import { openNeighbours } from '../support/neighbours.ts'
 
+const lagos = { name: 'Lagos', idPrefix: 'NGR-LOS', box: undefined }
+
 const cadenceMs = 5 * minuteMs
 const brokenFromMs = 6 * hourMs
 const ofHistory: ReadonlySet<string> = new Set<OtherFlag>([
@@ -61,7 +63,7 @@ type Flagged = ReadonlyMap<number, ReadonlyMap<string, number>>
 function flagged(seed: number, startMs: number): Flagged {
   const draw = chanceOf(seed)
   const rules = sensorIdRules('NGR-LOS')
-  const city = planCity({ sensors: 40, seed, firstNumber: 1, idPrefix: 'NGR-LOS', rules })
+  const city = planCity({ sensors: 40, seed, firstNumber: 1, network: lagos, rules })
   const desk = openDesk({ leafVersion: 2 })
   const judgeNeighbours = openNeighbours(desk, () =>
     city.map(({ id, lat, lon }) => ({ sensor: id, lat, lon, sinceMs: -Infinity })),

@@ -45,7 +45,7 @@ export const webhooks = {
     description: 'Description (optional)',
     filters: 'Filters (optional)',
     sensor: 'Sensor',
-    sensorHint: 'Its id, such as NGR-LOS-IKJ-017',
+    sensorHint: (id: string) => `Its id, such as ${id}`,
     area: 'Area',
     areaHint: 'Its name; if a sensor is given too, both must fit',
     threshold: 'AQI threshold',

@@ -9,8 +9,7 @@ const faults: Readonly<Record<string, string>> = {
   description:
     'Au plus 200 caractères sur une seule ligne, sans caractère qui change le sens d’écriture.',
   events: 'Choisissez au moins un événement que ce réseau connaît déjà.',
-  'filters.sensor_id':
-    'Il faut l’identifiant complet d’un capteur en service, comme NGR-LOS-IKJ-017.',
+  'filters.sensor_id': 'Il faut l’identifiant complet d’un capteur en service.',
   'filters.area':
     'Il faut le nom d’un quartier du réseau ; avec un capteur, celui où ce capteur se trouve.',
   'filters.aqi_threshold': 'Il faut un nombre à partir de 0 et inférieur à 500.',
@@ -21,7 +20,7 @@ const faults: Readonly<Record<string, string>> = {
   overlap_hours: 'Il faut 0, 1, 24 ou 72 heures.',
   days: 'Il faut 7, 30 ou 90 jours.',
   name: 'Il faut de 1 à 100 caractères visibles sur une seule ligne, sans caractère qui change le sens d’écriture.',
-  id: 'Il faut un identifiant de ce réseau qui n’est pas déjà pris, comme NGR-LOS-IKJ-017.',
+  id: 'Il faut un identifiant de ce réseau qui n’est pas déjà pris.',
   area: 'Il faut de 1 à 80 caractères sur une seule ligne, sans caractère qui change le sens d’écriture.',
   address:
     'Il faut de 1 à 200 caractères sur une seule ligne, sans caractère qui change le sens d’écriture.',

@@ -42,7 +42,7 @@ export const webhooks: WebhooksTexts = {
     description: 'Description (facultatif)',
     filters: 'Filtres (facultatif)',
     sensor: 'Capteur',
-    sensorHint: 'Son identifiant, comme NGR-LOS-IKJ-017',
+    sensorHint: (id) => `Son identifiant, comme ${id}`,
     area: 'Quartier',
     areaHint: 'Son nom ; avec un capteur, les deux doivent correspondre',
     threshold: 'Seuil de l’IQA',

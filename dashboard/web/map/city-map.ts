@@ -7,6 +7,7 @@ import {
   latLngBounds,
   Point,
 } from 'leaflet'
+import type { Box } from '../../../core/map-box.ts'
 import type { Config } from '../me.ts'
 import type { Viewport } from '../parts/address-state.ts'
 import { safeAttribution } from './attribution.ts'
@@ -40,6 +41,8 @@ export type CityMap<T> = {
 
 type Options<T> = {
   readonly config: Config['map']
+  /** What to show until there are sensors. */
+  readonly box: Box
   readonly shows: Shows<T>
   readonly viewport: Viewport | undefined
   /** A sensor was chosen, or with undefined the choice was ended. */
@@ -52,16 +55,11 @@ type Options<T> = {
   readonly words: { readonly zoomIn: string; readonly zoomOut: string }
 }
 
-const lagos = { lat: 6.52, lon: 3.38, zoom: 11 }
-
 export function openCityMap<T extends Sensor>(
   element: HTMLElement,
-  { config, shows, viewport, pick, pointed, moved, hint, tell, words }: Options<T>,
+  { config, box, shows, viewport, pick, pointed, moved, hint, tell, words }: Options<T>,
 ): CityMap<T> {
-  const start = viewport ?? lagos
   const map = new LeafletMap(element, {
-    center: [start.lat, start.lon],
-    zoom: start.zoom,
     minZoom: 5,
     maxZoom: 18,
     zoomSnap: 0.5,
@@ -69,6 +67,8 @@ export function openCityMap<T extends Sensor>(
     fadeAnimation: false,
     zoomAnimation: !matchMedia('(prefers-reduced-motion: reduce)').matches,
   })
+  if (viewport === undefined) map.fitBounds(latLngBounds(cornersOf(box)), { animate: false })
+  else map.setView([viewport.lat, viewport.lon], viewport.zoom)
   nameButtons(map, [words.zoomIn, words.zoomOut])
   map.createPane('ground').style.zIndex = '300'
   map.createPane('marks').style.zIndex = '410'
@@ -143,6 +143,11 @@ export function openCityMap<T extends Sensor>(
     },
   }
 }
+
+const cornersOf = ([west, south, east, north]: Box): [number, number][] => [
+  [south, west],
+  [north, east],
+]
 
 /** Leaflet's own words are English. */
 function nameButtons(map: LeafletMap, names: readonly string[]): void {

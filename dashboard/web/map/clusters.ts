@@ -1,5 +1,6 @@
 /** Which sensors are one mark at which zoom. */
 import Supercluster from 'supercluster'
+import type { Box } from '../../../core/map-box.ts'
 
 export type MapSensor = {
   readonly id: string
@@ -20,8 +21,6 @@ export type Item<T> =
       readonly lat: number
       readonly lon: number
     }
-
-export type Box = readonly [west: number, south: number, east: number, north: number]
 
 /** Places of sensors, joined in pairs: the library asks for one such sum per cluster and zoom. */
 type Members = number | readonly [Members, Members]

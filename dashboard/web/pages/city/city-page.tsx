@@ -4,6 +4,7 @@ import { Select } from '../../forms/select.tsx'
 import { config, me } from '../../me.ts'
 import { useAddress, useKept } from '../../parts/address-state.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { addCommand } from '../../parts/example-sensor.ts'
 import { Headline, HeadlineAway } from '../../parts/headline.tsx'
 import { Share } from '../../parts/share.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
@@ -180,9 +181,9 @@ const NoSensors = () => (
   <Empty title={city.noSensors} isPage>
     <p>{city.noSensorsHint}</p>
     <pre tabIndex={0} aria-label={city.noSensorsCommand}>
-      <code>{firstSensor}</code>
+      <code>{addCommand.value}</code>
     </pre>
-    <Copy text={firstSensor} />
+    <Copy text={addCommand.value} />
     <p>
       {city.orSimulate} <code>npx airproof simulate --sensors 40</code>
     </p>
@@ -194,6 +195,3 @@ const NoSensors = () => (
     )}
   </Empty>
 )
-
-const firstSensor =
-  'npx airproof sensors add --id NGR-LOS-IKJ-001 --area Ikeja \\\n  --lat 6.6018 --lon 3.3515 --address "1 Allen Avenue"'

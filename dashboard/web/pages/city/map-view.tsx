@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Box } from '../../../../core/map-box.ts'
 import type { CityMap } from '../../map/city-map.ts'
 import type { Said } from '../../map/draw-marks.ts'
 import { config } from '../../me.ts'
@@ -25,6 +26,9 @@ type MapViewProps = {
   readonly shown: Shown
 }
 
+/** Until the server has said where the network is. */
+const wholeEarth: Box = [-180, -60, 180, 75]
+
 type Told = { readonly text: string; readonly x: number; readonly y: number }
 
 /** The map's place on the page; its code is loaded after the page. */
@@ -49,6 +53,7 @@ export function MapView({ live, area, shown }: MapViewProps) {
       if (isGone || box.current === null) return
       const made = openCityMap<CitySensor>(box.current, {
         config: config.value.map,
+        box: config.value.box ?? wholeEarth,
         shows: { ...now.current.shown, textOf: now.current.textOf },
         viewport: viewportOf(addressValue('at')),
         words,

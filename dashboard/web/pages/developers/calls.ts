@@ -7,8 +7,6 @@ export type Call = (typeof calls)[number]
 /** What the examples are about: a sensor and an area that this network has. */
 export type About = { readonly sensor: string; readonly area: string }
 
-export const noSensor: About = { sensor: 'NGR-LOS-IKJ-001', area: 'ikeja' }
-
 /** The path of an example, below the API's address. */
 export function pathOf(call: Call, { sensor, area }: About): string {
   const id = encodeURIComponent(sensor)

@@ -5,11 +5,12 @@ import { Field } from '../../forms/field.tsx'
 import { Select } from '../../forms/select.tsx'
 import { config, me } from '../../me.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { exampleSensor } from '../../parts/example-sensor.ts'
 import { InLanguages } from '../../parts/in-languages.tsx'
 import { languages, snippet } from '../../parts/snippet.ts'
 import { useAnswer } from '../../parts/use-answer.ts'
 import '../settings/settings.css'
-import { type About, type Call, calls, noSensor, pathOf, streamSnippet } from './calls.ts'
+import { type About, type Call, calls, pathOf, streamSnippet } from './calls.ts'
 import './developers.css'
 import { EventCatalogue } from './event-catalogue.tsx'
 
@@ -84,15 +85,17 @@ type FirstSensor = {
   readonly sensors: readonly { readonly id: string; readonly area: string }[]
 }
 
+const noSensor = (): About => ({ sensor: exampleSensor.value.id, area: exampleSensor.value.area })
+
 /** A sensor that exists, so that the examples answer with data. */
 async function findAbout(signal: AbortSignal): Promise<About> {
   const { sensors } = await getJson<FirstSensor>('/data/v1/sensors?limit=1', { signal })
   const [first] = sensors
-  return first === undefined ? noSensor : { sensor: first.id, area: first.area }
+  return first === undefined ? noSensor() : { sensor: first.id, area: first.area }
 }
 
 function FirstRequest() {
-  const about = useAnswer(findAbout, []).value ?? noSensor
+  const about = useAnswer(findAbout, []).value ?? noSensor()
   const [call, setCall] = useState<Call>('latest')
   const [typed, setTyped] = useState('')
   // what a key is made of, so that a slip cannot break out of the quotes of a shell

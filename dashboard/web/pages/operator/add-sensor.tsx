@@ -6,19 +6,13 @@ import { Secret } from '../../forms/secret.tsx'
 import { useAction } from '../../forms/use-action.ts'
 import { useFirstWrong } from '../../forms/use-first-wrong.ts'
 import { wrongFieldsOf } from '../../forms/wrong-fields.ts'
+import { exampleSensor } from '../../parts/example-sensor.ts'
 import { Failed } from '../../parts/states.tsx'
 
 const { sensors: words, manage } = accountTexts.operator
 
-const fields = [
-  ['id', 'NGR-LOS-IKJ-017'],
-  ['area', 'Ikeja'],
-  ['address', '12 Allen Avenue, Ikeja'],
-  ['lat', '6.6018'],
-  ['lon', '3.3515'],
-  ['cadence_seconds', '300'],
-] as const
-type Name = (typeof fields)[number][0]
+const fields = ['id', 'area', 'address', 'lat', 'lon', 'cadence_seconds'] as const
+type Name = (typeof fields)[number]
 const numbers: readonly Name[] = ['lat', 'lon', 'cadence_seconds']
 
 type AddProps = { readonly onAdded: () => void; readonly close: () => void }
@@ -30,6 +24,7 @@ export function AddSensor({ onAdded, close }: AddProps) {
   const [values, setValues] = useState<Readonly<Partial<Record<Name, string>>>>({
     cadence_seconds: '300',
   })
+  const example = { ...exampleSensor.value, cadence_seconds: '300' }
   const action = useAction()
   const wrong = wrongFieldsOf(action.error)
   const form = useFirstWrong(wrong)
@@ -40,7 +35,7 @@ export function AddSensor({ onAdded, close }: AddProps) {
   }
   const add = (): Promise<boolean> =>
     action.run(async () => {
-      const body = Object.fromEntries(fields.map(([name]) => [name, sent(name)]))
+      const body = Object.fromEntries(fields.map((name) => [name, sent(name)]))
       const added = await sendJson<{ key: string | null }>('POST', '/operator/api/sensors', {
         ...body,
         key: withKey,
@@ -71,11 +66,11 @@ export function AddSensor({ onAdded, close }: AddProps) {
         void add()
       }}
     >
-      {fields.map(([name, example]) => (
+      {fields.map((name) => (
         <Field
           key={name}
           label={manage.fields[name]}
-          hint={words.example(example)}
+          hint={words.example(example[name])}
           error={wrong.get(name)}
           value={values[name] ?? ''}
           onValue={(value) => setValues({ ...values, [name]: value })}

@@ -1,12 +1,10 @@
 import { accountTexts } from '../../account-texts.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { addCommand } from '../../parts/example-sensor.ts'
 import { Empty } from '../../parts/states.tsx'
 
 const { firstRun: words } = accountTexts.operator
 
-/** As `airproof sensors add` takes it. */
-export const addCommand =
-  'npx airproof sensors add --id NGR-LOS-IKJ-001 --area Ikeja --lat 6.6018 --lon 3.3515 --address "12 Allen Avenue, Ikeja"'
 const simulateCommand = 'npx airproof simulate --sensors 40'
 
 type FirstRunProps = { readonly add: () => void; readonly importList: () => void }
@@ -24,7 +22,7 @@ export const FirstRun = ({ add, importList }: FirstRunProps) => (
       </button>
     </div>
     <p>{words.command}</p>
-    <Command text={addCommand} />
+    <Command text={addCommand.value} />
     <p>{words.simulate}</p>
     <Command text={simulateCommand} />
   </Empty>

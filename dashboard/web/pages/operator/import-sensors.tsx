@@ -3,6 +3,7 @@ import { accountTexts } from '../../account-texts.ts'
 import { sendJson } from '../../data.ts'
 import { useAction } from '../../forms/use-action.ts'
 import { Badge } from '../../parts/badge.tsx'
+import { exampleSensor } from '../../parts/example-sensor.ts'
 import { Failed } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { format } from '../../texts.ts'
@@ -33,8 +34,10 @@ type Answer = {
 const longestFile = 1_000_000
 const kinds = { new: 'ok', returns: 'ok', changed: 'warn', unchanged: '' } as const
 
-const example =
-  'id,area,lat,lon,address,cadence\nNGR-LOS-IKJ-001,Ikeja,6.6018,3.3515,"12 Allen Avenue, Ikeja",5m'
+const exampleList = (): string => {
+  const { id, area, lat, lon, address } = exampleSensor.value
+  return `id,area,lat,lon,address,cadence\n${id},${area},${lat},${lon},"${address}, ${area}",5m`
+}
 
 /** A list of sensors: first what it would change, then the same list again to do it. */
 export function ImportSensors({ onDone }: { readonly onDone: () => void }) {
@@ -67,7 +70,7 @@ export function ImportSensors({ onDone }: { readonly onDone: () => void }) {
     <div class="stack">
       <p>{words.intro}</p>
       <pre tabIndex={0} aria-label={words.example}>
-        <code>{example}</code>
+        <code>{exampleList()}</code>
       </pre>
       <label class="field">
         {words.file}

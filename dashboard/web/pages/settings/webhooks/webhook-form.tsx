@@ -6,6 +6,7 @@ import { Field } from '../../../forms/field.tsx'
 import { useAction } from '../../../forms/use-action.ts'
 import { useFirstWrong } from '../../../forms/use-first-wrong.ts'
 import { wrongFieldsOf } from '../../../forms/wrong-fields.ts'
+import { exampleSensor } from '../../../parts/example-sensor.ts'
 import { Failed } from '../../../parts/states.tsx'
 import { BackTest } from './back-test.tsx'
 import { Picker, useAreaChoices, useSensorChoices } from './picker.tsx'
@@ -88,7 +89,7 @@ export function WebhookForm({ webhook, label, save }: FormProps) {
           <Picker
             label={words.sensor}
             choices={sensorChoices}
-            hint={words.sensorHint}
+            hint={words.sensorHint(exampleSensor.value.id)}
             error={wrong.get('filters.sensor_id')}
             value={sensor}
             onValue={setSensor}

@@ -1,5 +1,7 @@
-/** Parts of Lagos: where they are, and how their air differs. The streets are invented. */
-export type LagosArea = {
+/** Parts of a city: where they are, and how their air differs. The streets are invented. */
+import type { Box } from '../../core/map-box.ts'
+
+export type CityArea = {
   readonly code: string
   readonly name: string
   readonly lat: number
@@ -13,7 +15,42 @@ export type LagosArea = {
   readonly streets: readonly string[]
 }
 
-export const lagosAreas: readonly LagosArea[] = [
+/**
+ * Those of Lagos, or in another city as many with invented names, at the same places of its box.
+ * @param box what the network's map shows; undefined: Lagos
+ */
+export function areasIn(box: Box | undefined): readonly CityArea[] {
+  if (box === undefined) return lagosAreas
+  const [west, south, east, north] = box
+  const [lagosWest, lagosSouth, lagosEast, lagosNorth] = lagosBox
+  return lagosAreas.map((area, at) => {
+    const [code, name] = invented[at] ?? [area.code, area.name]
+    const across = (area.lon - lagosWest) / (lagosEast - lagosWest)
+    const up = (area.lat - lagosSouth) / (lagosNorth - lagosSouth)
+    const lon = west + across * (east - west)
+    const lat = south + up * (north - south)
+    const spread = Math.min(area.spread, (east - west) / 20, (north - south) / 20)
+    return { ...area, code, name, lat, lon, spread }
+  })
+}
+
+/** Around the areas below. */
+const lagosBox: Box = [3.23, 6.38, 3.56, 6.67]
+
+const invented = [
+  ['CEN', 'Centre'],
+  ['COL', 'College Hill'],
+  ['LAK', 'Lakeside'],
+  ['STA', 'Stadium'],
+  ['POR', 'Port'],
+  ['RIV', 'Riverside'],
+  ['MIL', 'Sawmill'],
+  ['FES', 'Festival Park'],
+  ['JUN', 'Junction'],
+  ['MAR', 'Market'],
+] as const
+
+const lagosAreas: readonly CityArea[] = [
   {
     code: 'IKJ',
     name: 'Ikeja',
