@@ -10,6 +10,7 @@ import type { RateLimit } from '../core/access/rate-limit.ts'
 import { remember } from '../core/remember.ts'
 import type { Digest } from '../runtime/digest.ts'
 import { clientNetwork } from '../runtime/http/client-network.ts'
+import { endSpan, spanStart } from '../runtime/trace.ts'
 import { networkHeader } from './access/key-guard.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
 import type { Answer, Asker, Caller, Route } from './http/answer.ts'
@@ -187,10 +188,19 @@ export function createApp({
     state.requestId = randomUUID()
     state.route = 'none'
     const startedMs = performance.now()
+    const spanStartMs = spanStart()
     const noteAnswer = (status: number, code?: string, cause?: unknown): void => {
       const { caller, admitted, isLook, route, requestId } = state
       const ms = performance.now() - startedMs
       observe({ route, status, ms, requestId, cause })
+      endSpan('request', spanStartMs, () => ({
+        attributes: {
+          'http.request.method': ctx.method,
+          'http.route': route,
+          'http.response.status_code': status,
+        },
+        fault: status >= 500 ? (code ?? String(status)) : undefined,
+      }))
       if (caller === undefined) return
       const isCharged = admitted !== undefined && isLook !== true && !isRefunded(status)
       const { method, req } = ctx

@@ -57,6 +57,9 @@ export type Site = {
   readonly language?: Language | undefined
 }
 
+/** Of every request (`server/app.ts`). */
+export type SiteState = { site: Site }
+
 export const footerLinks = (
   { api, contact }: Site,
   path: string,

@@ -1,6 +1,7 @@
 /** Raw messages → judged batches, as an RxJS stream that holds back. */
 import { concatMap, from, type Observable } from 'rxjs'
 import { leaf2Level } from '../core/state/border.ts'
+import { spanStart } from '../runtime/trace.ts'
 import type { RawFault } from '../schemas/log/decode-raw.ts'
 import { type CheckSignature, verdictsOn } from './decide/check-signatures.ts'
 import {
@@ -16,6 +17,8 @@ export type JudgedBatch = {
   readonly messages: readonly JudgedMessage[]
   /** The same as they came: what is refused is kept with its bytes. */
   readonly raws: RawsAtHand
+  /** Of `spanStart`. */
+  readonly startMs: number
 }
 
 /** A counter of batches that may be under way: taken before one is pulled, given when it is done. */
@@ -66,11 +69,13 @@ type Options = JudgeOptions & {
 export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>) =>
   batches.pipe(
     concatMap(async (batch): Promise<JudgedBatch> => {
+      const startMs = spanStart()
       const hasStranger = batch.some(({ sensor }) => options.sensorOf(sensor) === undefined)
       if (hasStranger) await options.registryBarrier()
       return {
         messages: await judgedMessages(batch, options),
         raws: rawsAtHand(batch),
+        startMs,
       }
     }),
   )

@@ -5,6 +5,7 @@
 import { closeMessage } from '../core/state/evolve.ts'
 import type { Deferred, LogMessage } from '../core/state/log-message.ts'
 import type { PartitionState } from '../core/state/partition-state.ts'
+import { endSpan, type SpanFacts, spanStart } from '../runtime/trace.ts'
 import type { EventCopier } from './copies/copy-events.ts'
 import type { RejectedCopier } from './copies/copy-rejected.ts'
 import type { RawsAtHand } from './intake/raw-message.ts'
@@ -29,6 +30,22 @@ export type Decision = {
   readonly raws: RawsAtHand
   /** What it is a verdict on, of the late lane. */
   readonly deferred?: readonly Deferred[]
+  /** When the work on it began, of `spanStart`; absent: with the commit. */
+  readonly startMs?: number
+}
+
+/** Numbers of accepted readings follow one another within a message. */
+function factsOf({ partition, readings, refused }: LogMessage, seq: number): SpanFacts {
+  const [first, last] = [readings[0], readings.at(-1)]
+  return {
+    log: [seq],
+    seqs: first === undefined || last === undefined ? [] : [[first.seq, last.seq]],
+    attributes: {
+      'airproof.partition': partition,
+      'airproof.accepted': readings.length,
+      'airproof.refused': refused.length,
+    },
+  }
 }
 
 export const noRaws: RawsAtHand = () => undefined
@@ -71,7 +88,10 @@ export class CommitLine {
     const { log, state, sendReceipts, onCommitted, monotonicMs } = this.#parts
     const { message } = decision
     await this.#copying
+    const startMs = spanStart()
     const seq = await commit(log, message, this.#lastSeq)
+    const facts = (): SpanFacts => factsOf(message, seq)
+    endSpan('commit', startMs, facts)
     this.#lastSeq = seq
     this.#committedAtMs = monotonicMs()
     closeMessage(state, message, seq)
@@ -85,6 +105,7 @@ export class CommitLine {
       () => undefined,
     )
     onCommitted(message, seq)
+    endSpan('batch', decision.startMs ?? startMs, facts)
     return seq
   }
 

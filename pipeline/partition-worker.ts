@@ -342,12 +342,12 @@ class WorkingPartition implements PartitionWorker {
     this.#keepSnapshot()
   }
 
-  async #workBatch({ messages, raws }: JudgedBatch): Promise<void> {
+  async #workBatch({ messages, raws, startMs }: JudgedBatch): Promise<void> {
     warmCaches(this.#state, believedIn(messages))
     for (let at = 0; at < messages.length; ) {
       const rest = messages.slice(at)
       const { message, covered } = decideBatch(this.#decider, rest, this.#counters())
-      await this.#line.commit({ message, raws })
+      await this.#line.commit({ message, raws, startMs })
       at += covered
     }
   }

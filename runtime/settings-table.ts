@@ -179,6 +179,13 @@ export const settingsTable = {
     since: '0.1',
     what: 'the NATS server’s own certificate: no other is trusted, and its name need not match',
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    is: 'url',
+    protocols: web,
+    of: ['pipeline', 'anchor', 'notifier', 'api'],
+    since: '0.2',
+    what: 'an OpenTelemetry collector that gets traces (OTLP over HTTP); without it nothing is traced',
+  },
   INFLUX_URL: {
     is: 'url',
     protocols: web,

@@ -1,8 +1,11 @@
 /** What follows from an anchor that is final: its proof, its record, and one event. */
 import type { JetStreamClient } from '@nats-io/jetstream'
+import { seqOf } from '../../core/air/reading.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 import { secondMs } from '../../core/time.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
+import { endSpan, type SeqRange, type SpanFacts } from '../../runtime/trace.ts'
 import { type AnchoredEvent, parseAnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
 import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import { anchoredSubject, eventsStream } from '../../schemas/subjects.ts'
@@ -15,7 +18,7 @@ import type { SealedBatches } from '../sealed-batches.ts'
 type FinishOptions = {
   readonly chain: Pick<Chain, 'ask' | 'block'>
   readonly deployment: AnyDeployment
-  readonly batches: Pick<SealedBatches, 'putAnchored'>
+  readonly batches: Pick<SealedBatches, 'get' | 'putAnchored'>
   readonly proofs: FencedBucket
   readonly fence: Fence
   readonly js: JetStreamClient
@@ -44,9 +47,32 @@ export function createFinish(options: FinishOptions) {
       checkedMs: nowMs(),
     })
     await tellOnce(js, eventOf(anchored, deployment, block.timeS), fence)
+    const header = batches.get(index)?.header
+    if (header) endSpan('anchor', header.sealedMs, () => factsOf(header, anchored))
     return true
   }
 }
+
+const mostNamed = 128
+
+/** From its sealing to here: mostly the chain's time. */
+const factsOf = (
+  { index, first, last, nFirst, nLast }: BatchHeader,
+  { txHash, blockNumber }: Anchored,
+): SpanFacts => ({
+  // a span links to no more than these
+  log: Array.from({ length: Math.min(last - first + 1, mostNamed) }, (_, at) => first + at),
+  seqs: nFirst.flatMap((from, partition): SeqRange[] => {
+    const to = nLast[partition] ?? 0
+    return to < from ? [] : [[seqOf(partition, from), seqOf(partition, to)]]
+  }),
+  attributes: {
+    'airproof.log.last': last,
+    'airproof.batch': index,
+    'airproof.tx': txHash,
+    'airproof.block': blockNumber,
+  },
+})
 
 const eventOf = (anchored: Anchored, deployment: AnyDeployment, timeS: number): AnchoredEvent => ({
   id: `anchored-${anchored.index}`,

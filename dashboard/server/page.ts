@@ -1,5 +1,5 @@
 import type { Context } from 'koa'
-import { footerLinks, languageLink, type Site, tabsFor } from '../frame.ts'
+import { footerLinks, languageLink, type SiteState, tabsFor } from '../frame.ts'
 import { languageNames, languages } from '../texts/languages.ts'
 import { Html, html } from './html.ts'
 import { type Words, wordsOf } from './language.ts'
@@ -14,9 +14,6 @@ type Page = {
   /** A form is narrow, and on a card; an article is text to read. */
   readonly kind?: 'form' | 'article'
 }
-
-/** Of every request: what the footer leads to (`app.ts`). */
-export type SiteState = { site: Site }
 
 /** A page that works without JavaScript, with the same bar and footer as all others. */
 export function sendPage(

@@ -14,6 +14,7 @@ import { healthy } from '../../core/delivery/ledger-record.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
+import { endSpan, type SpanFacts, spanStart } from '../../runtime/trace.ts'
 import type { NotifierMetrics } from '../metrics.ts'
 import type { Endpoint, Flight } from '../scheduler/endpoint.ts'
 import type { Occurrence } from '../sources/payload.ts'
@@ -48,6 +49,28 @@ type Options = {
 export type Delivered = { readonly records: readonly LedgerRecord[] }
 
 export type Deliverer = (endpoint: Endpoint, slot: number, flight: Flight) => Promise<Delivered>
+
+/** What happened to a sensor is named by its message of the log, a reading by its own number. */
+function factsOf(
+  { kind, sequence, attempts }: DeliveryRecord,
+  { id }: Occurrence,
+  { verdict: { outcome }, attempt }: Attempted,
+): SpanFacts {
+  const [name = '', place] = id.split('-')
+  const number = Number(name)
+  const log = kind === 'reading.new' ? sequence : place === undefined ? undefined : number
+  return {
+    ...(log === undefined ? {} : { log: [log] }),
+    seqs: place === undefined && Number.isSafeInteger(number) ? [[number, number]] : [],
+    attributes: {
+      'airproof.event': kind,
+      'airproof.webhook': attempt.webhook,
+      'airproof.attempt': attempts + 1,
+      'airproof.outcome': outcome,
+    },
+    fault: outcome === 'delivered' ? undefined : (attempt.error ?? outcome),
+  }
+}
 
 const sourceRetryMs = 500
 /** How often the failures of an endpoint are written. */
@@ -165,7 +188,9 @@ export function createDeliverer(
       metrics.gone.inc()
       return [{ ...delivery, type: 'dead', dueMs: nowMs() }]
     }
+    const startMs = spanStart()
     const attempted = await attemptDelivery(context, delivery, entry, occurrence, signal)
+    endSpan('delivery', startMs, () => factsOf(delivery, occurrence, attempted))
     context.publishAttempt(attempted.attempt)
     const { outcome } = attempted.verdict
     const hasEnded = outcome === 'delivered' || outcome === 'dead'

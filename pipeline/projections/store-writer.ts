@@ -9,7 +9,8 @@
  * written already are written again, which is idempotent.
  */
 import { partitionOfSeq } from '../../core/air/reading.ts'
-import { countOf, type PackedReadings } from '../../store/packed-readings.ts'
+import { endSpan, type SpanFacts, spanStart } from '../../runtime/trace.ts'
+import { cellAt, countOf, type PackedReadings } from '../../store/packed-readings.ts'
 import {
   type RefusedRow,
   type Store,
@@ -60,6 +61,21 @@ type Partition = {
   taken: number
   isBehind: boolean
   readonly waiters: { readonly seq: number; readonly resolve: () => void }[]
+}
+
+function factsOf(batch: readonly Pending[], refused: number): SpanFacts {
+  const rows = batch.map(({ entry }) => entry.rows)
+  return {
+    log: batch.map(({ entry }) => entry.seq).toSorted((a, b) => a - b),
+    seqs: rows.map(({ cells, width }) => [
+      cells[cellAt.seq]!,
+      cells[cells.length - width + cellAt.seq]!,
+    ]),
+    attributes: {
+      'airproof.rows': rows.reduce((sum, one) => sum + countOf(one), 0),
+      'airproof.refused': refused,
+    },
+  }
 }
 
 const firstRetryMs = 100
@@ -140,8 +156,10 @@ export function startStoreWriter({
   const writeNext = async (): Promise<void> => {
     const batch = cut()
     if (batch.length === 0) return
+    const startMs = spanStart()
     const refused = await writeUntilTaken(batch.map(({ entry }) => entry.rows))
     if (refused === undefined) return
+    endSpan('store_write', startMs, () => factsOf(batch, refused.length))
     const all = [...batch.flatMap(({ entry }) => entry.faulty), ...refused]
     const byPartition = Map.groupBy(all, ({ row }) => partitionOfSeq(row.seq))
     await Promise.all([...byPartition].map(([partition, of]) => onRefused(partition, of)))

@@ -6,6 +6,7 @@ import { orTryAgain } from '../server-away.ts'
 import type { Environment, Flags, SettingsSource } from '../settings.ts'
 import type { Door } from './admin.ts'
 import { readSharedConfig, type SharedConfig } from './config.ts'
+import { openTraces } from './open-traces.ts'
 import { openProcessDoor } from './process-door.ts'
 import { watchStrayErrors } from './stray-error.ts'
 
@@ -60,6 +61,7 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
   logBroken(log)
   try {
     await using door = await openProcessDoor({ name, config, log, stop })
+    await using _traces = await openTraces(source, { name, log })
     const { waitsFor: onTrouble } = door
     const fatal = Promise.withResolvers<never>()
     fatal.promise.catch(() => undefined)

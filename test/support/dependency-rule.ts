@@ -11,6 +11,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'core/',
     'schemas/',
     '@nats-io',
+    // traces, loaded where a collector is set
+    '@opentelemetry',
     'hash-wasm',
     // its types, and the one reader of bodies
     'koa',

@@ -219,10 +219,10 @@ const run = (flags: Readonly<Record<string, string>>) =>
   })
 
 test('what cannot be built is refused in words before anything is fetched', async () => {
-  await expect(run({})).rejects.toThrow(/--box needs four numbers/)
-  await expect(run({ box: '3,6,4' })).rejects.toThrow(/--box needs four numbers/)
-  await expect(run({ box: '3,6,4,7,8' })).rejects.toThrow(/--box needs four numbers/)
-  await expect(run({ box: '4,6,3,7' })).rejects.toThrow(/west must be less than east/)
+  await expect(run({})).rejects.toThrow(/--box \(or AIRPROOF_MAP_BOX\) is needed/)
+  await expect(run({ box: '3,6,4' })).rejects.toThrow(/--box must be west,south,east,north/)
+  await expect(run({ box: '3,6,4,7,8' })).rejects.toThrow(/--box must be west,south,east,north/)
+  await expect(run({ box: '4,6,3,7' })).rejects.toThrow(/--box must have its west before its east/)
   await expect(run({ box: '0,0,9,9' })).rejects.toThrow(/larger than 5 by 5/)
   await expect(run({ box: '3,6,4,7', detail: '30' })).rejects.toThrow(/--detail/)
   await expect(run({ box: '3,6,4,7', from: 'lagos.osm.pbf' })).rejects.toThrow(/osmium export/)
