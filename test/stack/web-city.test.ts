@@ -200,4 +200,6 @@ test.skipIf(chromiumMissing !== undefined)(
     await page.locator('.line-state[data-state=live]').waitFor({ timeout: 120_000 })
     expect(await headline.textContent()).not.toContain('No data arrives')
   },
+  // answers are kept for 20 s, and a page asks twice a minute
+  400_000,
 )
