@@ -50,5 +50,7 @@ export function onSpan(notify: (span: Span) => void): () => void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `endSpan` alone publishes there
   const take = (span: unknown): void => notify(span as Span)
   ended.subscribe(take)
-  return () => void ended.unsubscribe(take)
+  return () => {
+    ended.unsubscribe(take)
+  }
 }

@@ -88,7 +88,7 @@ accounts {${account(lagos)}${account(berlin)}
     await sensor.request(`air.raw.${place.sensor}`, body)
     // not its subject: the server denies it, and nothing answers
     const denied = sensor.request(`air.raw.${other.sensor}`, body, { timeout: 2_000 })
-    await expect(denied).rejects.toThrow()
+    await expect(denied).rejects.toThrow('timeout')
   }
   for (const { place, city, other } of cities) {
     type Readings = { readings: readonly { sensor_id: string; timestamp: string }[] }
