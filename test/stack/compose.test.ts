@@ -23,6 +23,7 @@ import { freePort } from '../../runtime/machine/free-port.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
+import { networkTable } from '../../runtime/settings-table.ts'
 import { buckets, spokenSubject } from '../../schemas/subjects.ts'
 import { testAnvil } from '../support/anvil.ts'
 import { type ComposeService, readCompose, readRecipe, readSteps } from '../support/compose.ts'
@@ -272,6 +273,8 @@ test.skipIf(missing !== undefined)(
         ['/run/secrets/anchor-key', anchorKeyFile],
         ['/run/secrets/smtp-url', smtpFile],
         ['http://api:8080', `http://127.0.0.1:${apiPort}`],
+        // which city it is: not set
+        ...Object.keys(networkTable).map((setting) => [`\${${setting}:-}`, ''] as const),
         ['${DASHBOARD_URL:?where people reach the dashboard}', 'https://air.example.org'],
         ['${API_URL:?where programs of others reach the API}', 'https://api.example.org'],
         ['${MAIL_FROM:?what mails are sent from}', 'air@example.org'],
