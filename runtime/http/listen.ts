@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { Server } from 'node:net'
 import { codeOf, MustAct } from '../exit.ts'
 import { flagOf } from '../settings.ts'
 

@@ -84,6 +84,10 @@ function connectOptions(
     timeout: 1_000,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
+    // A machine that is gone closes no connection: after two pings without an answer, 10 to 15 s,
+    // another server is tried. The client's default is four minutes and more.
+    pingInterval: 5_000,
+    maxPingOut: 2,
     // A gate that is unavailable looks like a wrong password; the connection must survive that.
     ignoreAuthErrorAbort: true,
     // Stack traces across awaits cost more than a publish.

@@ -3,25 +3,19 @@
  * warning: every acknowledged reading is stored once, in order, numbered without a gap; every
  * delivery is made; the audit is green. Only the chain is left alive: it belongs to others.
  */
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
-import { usAqiOf } from '../../core/air/index/us-epa.ts'
-import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
-import { type Values, valuesOf } from '../../core/air/values.ts'
-import { cross, someInside } from '../../core/state/crossing.ts'
 import { codeOf } from '../../runtime/exit.ts'
-import {
-  type RunningInstance,
-  readRunningInstance,
-} from '../../runtime/machine/running-instance.ts'
+import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
+import { untilDelivered, watchBy } from '../support/chaos/deliveries.ts'
+import { expectStored } from '../support/chaos/expect-stored.ts'
 import { printFigures } from '../support/chaos/figures.ts'
 import { untilStored } from '../support/chaos/read-store.ts'
 import { seeded } from '../support/chaos/seeded.ts'
-import { type SentReading, startSensors } from '../support/chaos/sensors.ts'
+import { startSensors } from '../support/chaos/sensors.ts'
 import { checkedSqlite } from '../support/chaos/store-engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -30,8 +24,6 @@ import { runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const victims = ['pipeline', 'nats-server', 'api', 'notifier', 'gate', 'anchor', 'dashboard']
-/** The index above which the webhooks of the second kind are sent. */
-const threshold = 150
 const watchedPerKind = 5
 
 test('whatever is killed under load, nothing is lost, doubled or reordered, and every delivery is made', async () => {
@@ -55,12 +47,7 @@ test('whatever is killed under load, nothing is lost, doubled or reordered, and 
     'reading.new': ids.slice(0, watchedPerKind),
     'aqi.high': ids.slice(watchedPerKind, 2 * watchedPerKind),
   } as const
-  for (const sensor of watched['reading.new'])
-    await createWebhook(instance, receiver.url, 'reading.new', { sensor_id: sensor })
-  for (const sensor of watched['aqi.high']) {
-    const filters = { sensor_id: sensor, aqi_threshold: threshold }
-    await createWebhook(instance, receiver.url, 'aqi.high', filters)
-  }
+  await watchBy(instance, receiver, watched)
 
   // 500 readings a second in the long form
   const sensors = startSensors(nc, { ids, random: seeded(9), everyMs: 400, isLive: true })
@@ -89,42 +76,9 @@ test('whatever is killed under load, nothing is lost, doubled or reordered, and 
 
   await using store = await checkedSqlite(data).open()
   const rows = await untilStored(store, sent.length, 900_000)
-  expect(rows.map((row) => textOf(row, row.values)).toSorted()).toEqual(
-    sent.map((one) => textOf(one, valuesOf(one.values))).toSorted(),
-  )
-  for (const ofPartition of Map.groupBy(rows, ({ seq }) => partitionOfSeq(seq)).values()) {
-    const numbers = ofPartition.map(({ seq }) => nOfSeq(seq)).toSorted((a, b) => a - b)
-    expect(numbers).toEqual(numbers.map((_, i) => i + 1))
-  }
-  for (const ofSensor of Map.groupBy(rows, ({ sensor }) => sensor).values()) {
-    const bySeq = ofSensor.toSorted((a, b) => a.seq - b.seq).map(({ timeMs }) => timeMs)
-    expect(bySeq).toEqual(bySeq.toSorted((a, b) => a - b))
-  }
+  expectStored(rows, sent)
 
-  const expected = [
-    ...sent
-      .filter(({ sensor }) => watched['reading.new'].includes(sensor))
-      .map((reading) => deliveryOf('reading.new', reading)),
-    ...watched['aqi.high'].flatMap((id) =>
-      rises(sent.filter(({ sensor }) => sensor === id)).map((one) => deliveryOf('aqi.high', one)),
-    ),
-  ].toSorted()
-  const arrived = () => new Set(receiver.received.map(({ id }) => id)).size
-  await eventually(`${expected.length} deliveries arrive`, () => arrived() >= expected.length, {
-    withinMs: 300_000,
-  })
-  const bodies = Map.groupBy(receiver.received, ({ id }) => id)
-  expect(bodies.size).toBe(expected.length)
-  const delivered: string[] = []
-  for (const same of bodies.values()) {
-    const digests = new Set(same.map(({ body }) => createHash('sha256').update(body).digest('hex')))
-    expect(digests.size).toBe(1)
-    const [first] = same
-    if (first === undefined) continue
-    const { event, timestamp, data } = first.json
-    delivered.push(`${event} ${String(data['sensor_id'])} ${Date.parse(timestamp)}`)
-  }
-  expect(delivered.toSorted()).toEqual(expected)
+  const delivered = await untilDelivered(receiver, watched, sent)
 
   const report = await eventually(
     'all is anchored, and the audit is green',
@@ -143,8 +97,7 @@ test('whatever is killed under load, nothing is lost, doubled or reordered, and 
     kills,
     readings: sent.length,
     perSecond: Math.round(sent.length / seconds),
-    deliveries: expected.length,
-    repeats: receiver.received.length - expected.length,
+    ...delivered,
     anchored: report.fit,
   })
 }, 5_400_000)
@@ -162,42 +115,3 @@ function killed(pid: number | undefined): number | undefined {
 
 const pidOf = (data: string, name: string): number | undefined =>
   readRunningInstance(data)?.pids[name]
-
-async function createWebhook(
-  { api, key }: RunningInstance,
-  url: string,
-  event: string,
-  filters: object,
-): Promise<void> {
-  const response = await fetch(`${api}/v1/webhooks`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      connection: 'close',
-    },
-    body: JSON.stringify({ url, events: [event], filters }),
-  })
-  if (response.status !== 201) throw new Error(await response.text())
-  await response.body?.cancel()
-}
-
-const deliveryOf = (event: string, { sensor, timeMs }: SentReading): string =>
-  `${event} ${sensor} ${timeMs}`
-
-const textOf = ({ sensor, timeMs }: SentReading | Reading, values: Values): string =>
-  [sensor, timeMs, ...values].join(' ')
-
-/** Those of one sensor's readings, in order, whose index rose above the threshold. */
-function rises(readings: readonly SentReading[]): readonly SentReading[] {
-  let firedBelow = 0
-  let previous: number | null = null
-  return readings.filter(({ values }) => {
-    const aqi = usAqiOf(values.pm25 ?? null, values.pm10 ?? null)
-    if (aqi === null) return false
-    const crossed = cross(firedBelow, previous, aqi)
-    firedBelow = crossed.firedBelow
-    previous = aqi
-    return someInside([threshold], crossed.from, crossed.to)
-  })
-}

@@ -49,7 +49,11 @@ export type SensorsOptions = {
 const ackWithinMs = 1_000
 const again = 100
 
-export function startSensors(nc: NatsConnection, options: SensorsOptions): Sensors {
+/** One connection for all of them, or what gives each its own. */
+type Connections = NatsConnection | ((sensor: SensorId) => NatsConnection)
+
+export function startSensors(nc: Connections, options: SensorsOptions): Sensors {
+  const connectionOf = typeof nc === 'function' ? nc : () => nc
   const { ids, random, everyMs, isLive = false, stepMs = 500 } = options
   const { startMs = Date.now() - 25 * minuteMs } = options
   const { lateShare = 0, repeatShare = 0, rubbishShare = 0 } = options
@@ -59,9 +63,10 @@ export function startSensors(nc: NatsConnection, options: SensorsOptions): Senso
   let rubbish = 0
 
   const publish = async (sensor: SensorId, body: string): Promise<void> => {
+    const connection = connectionOf(sensor)
     for (;;) {
       try {
-        const answer = await nc.request(spokenSubject(sensor), body, { timeout: ackWithinMs })
+        const answer = await connection.request(spokenSubject(sensor), body, { timeout: ackWithinMs })
         if ('seq' in answer.json<object>()) return
       } catch {
         // not acknowledged: whether it was stored is unknown
