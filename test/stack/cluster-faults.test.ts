@@ -16,7 +16,7 @@ import { type ClusterServer, slowDiskMissing } from '../support/chaos/cluster.ts
 import { untilDelivered, watchBy } from '../support/chaos/deliveries.ts'
 import { expectStored } from '../support/chaos/expect-stored.ts'
 import { printFigures } from '../support/chaos/figures.ts'
-import { copiedEvents, expectedEvents, untilCopied } from '../support/chaos/read-events.ts'
+import { copiedEvents, expectedEvents, readEvents } from '../support/chaos/read-events.ts'
 import { faultsOf, readLog, untilJudged } from '../support/chaos/read-log.ts'
 import { untilStored } from '../support/chaos/read-store.ts'
 import {
@@ -161,7 +161,7 @@ test.skipIf(missing !== undefined)(
         },
       }),
     )
-    const { cluster, nc, ids, apis, store } = city
+    const { nc, ids, apis, store } = city
     const receiver = resources.use(await startReceiver())
     const watched = { 'reading.new': ids.slice(0, 5), 'aqi.high': ids.slice(5, 10) } as const
     const [api = ''] = apis
@@ -182,9 +182,12 @@ test.skipIf(missing !== undefined)(
     const watch = watchStored(store, sensors.acknowledged)
     const beganMs = performance.now()
     const figures: Record<string, unknown> = {}
+    let notedMs = beganMs
     const note = (what: string): void => {
       const ms = watch.take().toSorted((a, b) => a - b)
-      figures[what] = [percentile(ms, 0.5), percentile(ms, 0.99)]
+      const tookMs = performance.now() - notedMs
+      notedMs += tookMs
+      figures[what] = [percentile(ms, 0.5), percentile(ms, 0.99), Math.round(tookMs)]
     }
     const quiet = 20 * sensorCount
     await eventually('all is quiet', () => sensors.acknowledged.length >= quiet, patiently)
@@ -204,8 +207,17 @@ test.skipIf(missing !== undefined)(
     expectStored(await untilStored(store, sent.length, 120_000), sent)
     await watch.stop()
     const expected = expectedEvents(logged)
-    const copied = await untilCopied(nc, expected.length)
-    expect(copiedEvents(copied).toSorted()).toEqual(expected.toSorted())
+    const copied = await eventually(
+      'EVENTS has what the log has',
+      async () => {
+        const events = copiedEvents(await readEvents(nc))
+        // those of anchors are in no message of the log
+        const ofReadings = events.filter((one) => !one.startsWith('anchored-'))
+        return ofReadings.length >= expected.length && ofReadings
+      },
+      patiently,
+    )
+    expect(copied.toSorted()).toEqual(expected.toSorted())
     const delivered = await untilDelivered(receiver, watched, sent)
     const spent = await client.finish()
     for (const dashboard of city.dashboards)
@@ -233,9 +245,8 @@ test.skipIf(missing !== undefined)(
         ownExits().map((code) => `${name} ${code}`),
       ),
       slowDisk: slowDiskMissing() ?? `${slowDiskMs} ms per fsync`,
-      'p50, p99 from publish to stored, ms': figures,
+      'ms: p50 and p99 from publish to stored, and how long it took': figures,
     })
-    expect(cluster.servers.length).toBe(3)
   },
   1_800_000,
 )

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { TimeoutError } from '@nats-io/transport-node'
+import { NoRespondersError, TimeoutError } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { editsBetween, nearest } from '../../core/nearest.ts'
 import { isHarmless } from '../../runtime/engines/nats-lines.ts'
@@ -14,6 +14,7 @@ import { writePrivateFile } from '../../runtime/private-file.ts'
 import { openAdmin, openDoor } from '../../runtime/process/admin.ts'
 import { openInstance } from '../../runtime/process/instance-id.ts'
 import { runProcess } from '../../runtime/process/process.ts'
+import { isServerAway } from '../../runtime/server-away.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each([
@@ -23,6 +24,19 @@ test.each([
   [new Error('x'), 1],
   ['x', 1],
 ])('%s ends a process with %i', (error, code) => expect(exitCodeOf(error)).toBe(code))
+
+test.each([
+  ['air.readings.0', true],
+  ['$KV.leases.alive', true],
+  ['$JS.API.DIRECT.GET.KV_leases', true],
+  ['$JS.API.STREAM.INFO.READINGS', false],
+])('no responder at %s: its stream is choosing a leader: %s', (subject, isAway) => {
+  const cause = new Error('no responders', { cause: new NoRespondersError(subject) })
+  const error = new Error('jetstream is not enabled', { cause })
+  expect(isServerAway(error)).toBe(false)
+  error.name = 'JetStreamNotEnabled'
+  expect(isServerAway(error)).toBe(isAway)
+})
 
 test('a full disk is explained', () => {
   const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
