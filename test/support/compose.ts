@@ -1,6 +1,7 @@
 /** The compose file and the Dockerfile as a test reads them: without Docker. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { commandsOf } from './city-pages.ts'
 
 export type ComposeService = {
   readonly image?: string
@@ -25,11 +26,8 @@ export type Compose = {
   readonly volumes: Readonly<Record<string, unknown>>
 }
 
-/** The set-up commands in the file's comments, one per line. */
-export const readSteps = (): readonly string[] =>
-  readFileSync('docker-compose.yml', 'utf8')
-    .split('\n')
-    .flatMap((line) => /^# {3}(\w.*)$/.exec(line)?.[1] ?? [])
+/** The set-up commands of docs/city/with-compose.md, one per line. */
+export const readSteps = (): readonly string[] => commandsOf('docs/city/with-compose.md')
 
 export const readCompose = (): Compose =>
   parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as Compose

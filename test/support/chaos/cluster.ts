@@ -92,7 +92,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
         const port = links.get(`${name} ${other}`)?.port ?? routePorts[name]
         return `nats://127.0.0.1:${port}`
       })
-      .replace('store_dir: /data', `store_dir: ${JSON.stringify(join(place, 'streams'))}`)
+      .replace('store_dir: /var/lib/nats', `store_dir: ${JSON.stringify(join(place, 'streams'))}`)
       .replace('"users.conf"', '"../secrets/users.conf"')
       .replaceAll(/^ *tls \{.*\}\n/gm, '')
     const start = (on: NatsServerEngine): Promise<NatsServer> =>
