@@ -24,8 +24,7 @@ export const isServerAway = (error: unknown): boolean =>
 function isWithoutLeader(error: unknown): boolean {
   if (!(error instanceof Error && error.name === 'JetStreamNotEnabled')) return false
   for (let cause = error.cause; cause instanceof Error; { cause } = cause)
-    if (cause instanceof NoRespondersError)
-      return !/^\$JS\.API\.(?!DIRECT\.)/.test(cause.subject)
+    if (cause instanceof NoRespondersError) return !/^\$JS\.API\.(?!DIRECT\.)/.test(cause.subject)
   return false
 }
 

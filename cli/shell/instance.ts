@@ -10,6 +10,7 @@ import {
 } from '../../runtime/nats/nats-trouble.ts'
 import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
 import { assertKnownLevel } from '../../runtime/process/join-instance.ts'
+import { orTryAgain } from '../../runtime/server-away.ts'
 import type { CommandContext } from './command.ts'
 import { keepChange } from './operator-change.ts'
 import { supervisorLines } from './status-local.ts'
@@ -18,7 +19,7 @@ import { supervisorLines } from './status-local.ts'
  * Does something with the NATS of the running instance, and closes the connection after it. A
  * denial by the server ends the command at once, because no answer would arrive.
  * @throws MustAct nothing runs, it holds no data of ours or newer formats, or it refuses us
- * @throws TryAgain it does not answer
+ * @throws TryAgain it does not answer, or no longer
  */
 export async function withInstance<T>(
   { env, flags, stop, change }: Pick<CommandContext, 'env' | 'flags' | 'stop' | 'change'>,
@@ -40,7 +41,7 @@ export async function withInstance<T>(
     await keep(`failed: ${inWords(cause)}`)
     const denied = denialInWords(cause, config.natsLogin?.user)
     if (denied !== undefined) throw new MustAct(`${denied}: ${asOperator}`, { cause })
-    if (!isWithoutData(cause)) throw cause
+    if (!isWithoutData(cause)) throw orTryAgain(cause)
     throw new MustAct(
       `the NATS at ${shownUrl(config.natsUrl ?? '')} holds no data of airproof yet: start \`airproof up\` or \`airproof pipeline\` on it once`,
       { cause },

@@ -171,7 +171,11 @@ test.skipIf(missing !== undefined)(
       (await fetch(`${api}/v1/webhooks`, { headers })).status === 200
     await eventually('the API knows the key', isKnown)
     await watchBy({ api, key }, receiver, watched)
-    const client = spendQuota(apis, { key: await city.newKey('client', 'free'), quota, everyMs: 1_000 })
+    const client = spendQuota(apis, {
+      key: await city.newKey('client', 'free'),
+      quota,
+      everyMs: 1_000,
+    })
 
     const sensors = startSensors(city.connectionOf, {
       ids,

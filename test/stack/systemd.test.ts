@@ -48,10 +48,15 @@ test.each(processes)('%s has the secrets and settings that compose gives it', (n
   const unit = readUnit('airproof@.service', name)
   const files = credentialsOf(unit).map(([, file]) => basename(file))
   expect(files.toSorted()).toEqual([...(services[name]?.secrets ?? [])].toSorted())
-  expect(credentialsOf(unit).filter(([, file]) => !file.startsWith('/etc/airproof/secrets/'))).toEqual([])
+  expect(
+    credentialsOf(unit).filter(([, file]) => !file.startsWith('/etc/airproof/secrets/')),
+  ).toEqual([])
   const assigned = allOf(unit, 'Environment').flatMap((line) => line.split(' '))
   const inFiles = (settings: readonly (readonly [string, string])[], place: string): string[] =>
-    settings.filter(([, value]) => value.startsWith(place)).map(([key]) => key).toSorted()
+    settings
+      .filter(([, value]) => value.startsWith(place))
+      .map(([key]) => key)
+      .toSorted()
   const ours = assigned.map((pair) => pair.split('=', 2) as [string, string])
   const theirs = Object.entries(services[name]?.environment ?? {})
   expect(inFiles(ours, '%d/')).toEqual(inFiles(theirs, '/run/secrets/'))

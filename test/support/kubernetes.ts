@@ -10,6 +10,7 @@ type Named = { readonly name: string }
 export type Container = Named & {
   readonly args?: readonly string[]
   readonly env?: readonly (Named & { readonly value: string })[]
+  readonly envFrom?: readonly { readonly configMapRef: Named }[]
   readonly securityContext?: unknown
 }
 export type Pod = {

@@ -68,7 +68,8 @@ export async function startUnit(unit: Unit, starting: Starting): Promise<Child> 
   })
   const own = pairs.map((pair) => {
     const at = pair.indexOf('=')
-    return [pair.slice(0, at), moved(pair.slice(at + 1).replaceAll('%d', credentials))]
+    const value = pair.slice(at + 1).replace(/^"(.*)"$/, '$1')
+    return [pair.slice(0, at), moved(value.replaceAll('%d', credentials))]
   })
   const [command = '', ...args] = (allOf(unit, 'ExecStart')[0] ?? '').split(' ').map(moved)
   const { PATH, HOME, TMPDIR, AIRPROOF_TEST_RUN } = environment()

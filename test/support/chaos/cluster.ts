@@ -6,10 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { command as accessCommand } from '../../../cli/access.ts'
-import {
-  findNatsServer,
-  type NatsServerEngine,
-} from '../../../runtime/engines/find-nats-server.ts'
+import { findNatsServer, type NatsServerEngine } from '../../../runtime/engines/find-nats-server.ts'
 import type { Denied } from '../../../runtime/engines/nats-lines.ts'
 import { type NatsServer, startNatsServer } from '../../../runtime/engines/nats-server.ts'
 import { type OwnUser, ownUsers } from '../../../runtime/engines/nats-users.ts'
@@ -143,10 +140,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
     }),
     connect: async (user) => {
       const password = readFileSync(passwordFile(user), 'utf8').trim()
-      const nc = await connectNats(
-        { natsUrl: url, natsLogin: { user, password } },
-        { name: user },
-      )
+      const nc = await connectNats({ natsUrl: url, natsLogin: { user, password } }, { name: user })
       all.defer(() => nc.close())
       return nc
     },

@@ -66,7 +66,9 @@ export function startSensors(nc: Connections, options: SensorsOptions): Sensors 
     const connection = connectionOf(sensor)
     for (;;) {
       try {
-        const answer = await connection.request(spokenSubject(sensor), body, { timeout: ackWithinMs })
+        const answer = await connection.request(spokenSubject(sensor), body, {
+          timeout: ackWithinMs,
+        })
         if ('seq' in answer.json<object>()) return
       } catch {
         // not acknowledged: whether it was stored is unknown

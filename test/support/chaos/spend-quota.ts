@@ -28,7 +28,8 @@ export function spendQuota(
       const [reset, remaining] = ['reset', 'remaining'].map((of) =>
         headers.get(`x-ratelimit-${of}`),
       )
-      if (status === 200) answers.push({ status, reset: String(reset), remaining: Number(remaining) })
+      if (status === 200)
+        answers.push({ status, reset: String(reset), remaining: Number(remaining) })
       // 401: a new key is not known yet, and nothing is charged; else it may have been, and the
       // answer was lost
       else if (![401, 429].includes(status)) unanswered++
