@@ -222,7 +222,12 @@ test.skipIf(missing !== undefined)(
       patiently,
     )
     expect(copied.toSorted()).toEqual(expected.toSorted())
-    const delivered = await untilDelivered(receiver, watched, sent)
+    const delivered = await untilDelivered(receiver, watched, sent).catch((cause: unknown) => {
+      const lines = city.services
+        .filter(({ name }) => name === 'notifier')
+        .flatMap(({ current }) => current().printed())
+      throw new Error(`${String(cause)}; the notifiers: ${lines.join('\n')}`, { cause })
+    })
     const spent = await client.finish()
     for (const dashboard of city.dashboards)
       expect((await fetch(`${dashboard}/data/v1/areas`)).status).toBe(200)

@@ -5,7 +5,7 @@ import { usAqiOf } from '../../../core/air/index/us-epa.ts'
 import type { SensorId } from '../../../core/air/sensor-id.ts'
 import { cross, someInside } from '../../../core/state/crossing.ts'
 import { eventually } from '../eventually.ts'
-import type { Receiver } from '../receiver.ts'
+import type { Received, Receiver } from '../receiver.ts'
 import type { SentReading } from './sensors.ts'
 
 /** The sensors that have a webhook, by the event that it is for. */
@@ -65,6 +65,10 @@ export async function untilDelivered(
   const arrived = () => new Set(received.map(({ id }) => id)).size
   await eventually(`${expected.length} deliveries arrive`, () => arrived() >= expected.length, {
     withinMs: 300_000,
+  }).catch((cause: unknown) => {
+    const there = new Set(received.map(textOf))
+    const missing = expected.filter((one) => !there.has(one))
+    throw new Error(`${missing.length} are missing: ${missing.slice(0, 9).join(', ')}`, { cause })
   })
   const bodies = Map.groupBy(received, ({ id }) => id)
   expect(bodies.size).toBe(expected.length)
@@ -74,12 +78,14 @@ export async function untilDelivered(
     expect(digests.size).toBe(1)
     const [first] = same
     if (first === undefined) continue
-    const { event, timestamp, data } = first.json
-    delivered.push(`${event} ${String(data['sensor_id'])} ${Date.parse(timestamp)}`)
+    delivered.push(textOf(first))
   }
   expect(delivered.toSorted()).toEqual(expected)
   return { deliveries: expected.length, repeats: received.length - expected.length }
 }
+
+const textOf = ({ json: { event, timestamp, data } }: Received): string =>
+  `${event} ${String(data['sensor_id'])} ${Date.parse(timestamp)}`
 
 const deliveryOf = (event: string, { sensor, timeMs }: SentReading): string =>
   `${event} ${sensor} ${timeMs}`
