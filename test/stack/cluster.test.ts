@@ -1,4 +1,4 @@
-/** Three servers of a cluster as docs/operations.md has them: each thing is kept by all three. */
+/** Three servers of a cluster: each thing is kept by all three. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConsumerMessages, jetstream, jetstreamManager } from '@nats-io/jetstream'

@@ -33,7 +33,7 @@ describe('the page for sensors', () => {
 })
 
 describe('servers that others run', () => {
-  it.each(['docs/operations.md', 'docker-compose.yml'])(
+  it.each(['docs/operations.md', 'docs/growing.md', 'docker-compose.yml'])(
     'write before they answer in %s',
     (file) => {
       const text = readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
