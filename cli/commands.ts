@@ -11,7 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   settings: async () => (await import('./settings.ts')).command,
   sensors: async () => (await import('./sensors/sensors.ts')).command,
   applications: async () => (await import('./applications.ts')).command,
-  access: async () => (await import('./access.ts')).command,
+  access: async () => (await import('./access/access.ts')).command,
   store: async () => (await import('./store/store.ts')).command,
   streams: async () => (await import('./streams.ts')).command,
   backup: async () => (await import('./backup/backup.ts')).command,

@@ -1,4 +1,15 @@
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 
 /**
  * Writes a file that only its owner may read (0600), atomically: a reader sees the old content or
@@ -13,5 +24,21 @@ export function writePrivateFile(file: string, content: string): void {
     renameSync(aside, file)
   } finally {
     rmSync(aside, { force: true })
+  }
+}
+
+/**
+ * The same for a file that something else may hold: a container to which it alone is mounted keeps the file
+ * that it was started with, so a new one in its place would never be seen there. Its mode stays. It is
+ * written at once, but a power failure may leave a mixture: write only what can be made again.
+ */
+export function writeInPlace(file: string, content: string): void {
+  if (!existsSync(file)) return writePrivateFile(file, content)
+  const opened = openSync(file, 'r+')
+  try {
+    ftruncateSync(opened, writeSync(opened, content, 0))
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
   }
 }

@@ -39,6 +39,8 @@ export type SettingsOf<T extends Table> = {
   readonly choice: <N extends Names<T, 'choice'>>(name: N) => ChoiceOf<T[N]>
   /** `NAME`, or the first line of the file that `NAME_FILE` names. */
   readonly secret: (name: Names<T, 'secret'>) => string | undefined
+  /** The file that `secret` reads, for what reads it again later; undefined: the value is in `NAME` itself. */
+  readonly secretFile: (name: Names<T, 'secret'>) => string | undefined
   /** `1`, `true`, `yes` and `on` are true; `0`, `false`, `no`, `off` and absent are false. */
   readonly yes: (name: Names<T, 'yes'>) => boolean
   /** Something other than its default may be meant. */
@@ -112,6 +114,7 @@ export function readSettingsBy<const T extends Table>(
         ({ choices = [] }) => `one of ${choices.join(', ')}`,
       ) as ChoiceOf<T[typeof name]>,
     secret: (name) => raw(name) ?? readSecretFile(`${name}_FILE`, raw(`${name}_FILE`)),
+    secretFile: (name) => (raw(name) === undefined ? raw(`${name}_FILE`) : undefined),
     yes: (name) => read(name, parseYes, () => 'true or false') ?? false,
     isSet: (name) => raw(name) !== undefined || raw(`${name}_FILE`) !== undefined,
   }
@@ -166,12 +169,24 @@ export function parseYes(text: string): boolean | undefined {
   return /^(0|false|no|off)$/i.test(text) ? false : undefined
 }
 
+/**
+ * The secrets of a file: one, or two while it is rotated (docs/secrets.md). What comes after an empty line is not read.
+ * @throws if it cannot be read
+ */
+export function secretLines(file: string): readonly string[] {
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+  const end = lines.indexOf('')
+  return end < 0 ? lines : lines.slice(0, end)
+}
+
 function readSecretFile(name: string, file: string | undefined): string | undefined {
   if (file === undefined) return undefined
   try {
-    const [line = ''] = readFileSync(file, 'utf8').split('\n')
-    if (line.trim() === '') throw new WrongUsage(`${name} names ${file}, whose first line is empty`)
-    return line.trim()
+    const [line] = secretLines(file)
+    if (line === undefined) throw new WrongUsage(`${name} names ${file}, whose first line is empty`)
+    return line
   } catch (cause) {
     if (cause instanceof WrongUsage) throw cause
     throw new WrongUsage(`${name} names ${file}, which cannot be read`, { cause })

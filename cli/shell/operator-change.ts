@@ -8,6 +8,7 @@ import type { Environment, Flags } from '../../runtime/settings.ts'
 
 /** By command: the verbs, or `''` where it has none. A unit test compares them with all commands. */
 export const changing: Readonly<Record<string, readonly string[]>> = {
+  access: [''],
   accounts: ['create', 'tier', 'role'],
   keys: ['create', 'revoke'],
   sensors: ['add', 'import', 'move', 'set', 'key', 'remove'],

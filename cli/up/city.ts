@@ -292,10 +292,7 @@ const hostsFor = (host: string): Environment =>
     ? {}
     : { AIRPROOF_API_HOST: host, AIRPROOF_DASHBOARD_HOST: host, AIRPROOF_PUSH_HOST: host }
 
-const operatorOf = ({ access }: OwnNats): NatsLogin => ({
-  user: 'operator',
-  password: access.passwords.operator,
-})
+const operatorOf = ({ access }: OwnNats): NatsLogin => access.login('operator')
 
 /** Our own sign-in: as the operator of our own NATS, with the configured user at another one. */
 function settingsOf(

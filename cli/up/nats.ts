@@ -1,6 +1,13 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
-import { type NatsAccess, openNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
+import {
+  type NatsAccess,
+  openNatsAccess,
+  passwordFileOf,
+  passwordText,
+  usersFileOf,
+} from '../../runtime/engines/nats-access.ts'
 import { certCopy } from '../../runtime/engines/nats-door.ts'
 import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import {
@@ -9,10 +16,12 @@ import {
   reachedAt,
   startNatsServer,
 } from '../../runtime/engines/nats-server.ts'
-import { airUsers } from '../../runtime/engines/nats-users.ts'
+import { airUsers, type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
 import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { Service } from '../../runtime/machine/keep-alive.ts'
+import type { NatsLogin } from '../../runtime/nats/nats-trouble.ts'
+import { writePrivateFile } from '../../runtime/private-file.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { keptPort } from './kept-port.ts'
 
@@ -37,10 +46,16 @@ type Options = {
 export type OwnNats = {
   readonly url: string
   readonly mqtt: string
-  readonly access: NatsAccess
+  readonly access: OwnAccess
   /** Its certificate, where it speaks TLS. */
   readonly pinFile: string | undefined
   readonly service: Service
+}
+
+/** As the files of the folder have it now: a rotation changes them while all goes on. */
+export type OwnAccess = {
+  readonly issuerSeed: string
+  readonly login: (user: OwnUser) => Required<NatsLogin>
 }
 
 /** The port that MQTT devices try first. */
@@ -55,7 +70,7 @@ const usualMqttPort = 1883
 export async function ownNats(options: Options): Promise<OwnNats> {
   const { dataFolder, host, tls, env, log, note, onNoRoom, onDenied } = options
   const engine = await findNatsServer({ env, note })
-  const folder = join(dataFolder, 'nats')
+  const folder = natsFolderIn(dataFolder)
   // A server left by a killed supervisor would hold our port.
   await endLeftNatsServer({ engine, folder, log })
   const port = await keptPort({
@@ -73,18 +88,19 @@ export async function ownNats(options: Options): Promise<OwnNats> {
     first: usualMqttPort,
     note,
   })
-  const access = openNatsAccess(join(dataFolder, 'nats-access.json'))
-  const door = { users: usersFileOf(access), mqttPort, ...(tls && { tls: tls.files }) }
+  const access = (): NatsAccess => openNatsAccess(accessFileIn(dataFolder))
+  writePasswords(access(), folder)
   let running: NatsServer | undefined
   tls?.onChange(() => running?.reload())
   return {
     url: `${tls ? 'tls' : 'nats'}://${reachedAt(host)}:${port}`,
     mqtt: `${tls ? 'mqtts' : 'mqtt'}://${reachedAt(host)}:${mqttPort}`,
-    access,
+    access: ownAccessIn(dataFolder),
     pinFile: tls && join(folder, certCopy),
     service: {
       name: 'nats-server',
       start: async () => {
+        const door = { users: usersFileOf(access()), mqttPort, ...(tls && { tls: tls.files }) }
         const common = { engine, folder, host, port, door, env, log }
         running = await startNatsServer({ ...common, onNoRoom, onDenied })
         return running
@@ -93,19 +109,41 @@ export async function ownNats(options: Options): Promise<OwnNats> {
   }
 }
 
+export const accessFileIn = (dataFolder: string): string => join(dataFolder, 'nats-access.json')
+/** Where our own server has `users.conf`, and our processes their passwords. */
+export const natsFolderIn = (dataFolder: string): string => join(dataFolder, 'nats')
+
+function ownAccessIn(dataFolder: string): OwnAccess {
+  const access = openNatsAccess(accessFileIn(dataFolder))
+  return {
+    issuerSeed: access.issuerSeed,
+    login: (user) => ({
+      user,
+      password: openNatsAccess(accessFileIn(dataFolder)).passwords[user],
+      file: join(natsFolderIn(dataFolder), passwordFileOf(user)),
+    }),
+  }
+}
+
+export function writePasswords(access: NatsAccess, folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const user of ownUsers)
+    writePrivateFile(join(folder, passwordFileOf(user)), passwordText(access, user))
+}
+
 /** The settings with which one of our processes signs in to our NATS as itself. */
-export function loginFor(name: string, { passwords, issuerSeed }: NatsAccess): Environment {
+export function loginFor(name: string, { login, issuerSeed }: OwnAccess): Environment {
   // the simulated city gives its sensors credentials, as an operator does
   const user = name === 'simulate' ? 'operator' : airUsers.find((known) => known === name)
   if (user === undefined) return {}
-  const login = { NATS_USER: user, NATS_PASSWORD: passwords[user] }
-  if (user !== 'gate') return login
+  const own = { NATS_USER: user, NATS_PASSWORD: '', NATS_PASSWORD_FILE: login(user).file }
+  if (user !== 'gate') return own
   return {
-    ...login,
+    ...own,
     NATS_CALLOUT_USER: 'callout',
-    NATS_CALLOUT_PASSWORD: passwords.callout,
+    NATS_CALLOUT_PASSWORD_FILE: login('callout').file,
     NATS_SYSTEM_USER: 'system',
-    NATS_SYSTEM_PASSWORD: passwords.system,
+    NATS_SYSTEM_PASSWORD_FILE: login('system').file,
     AIRPROOF_CALLOUT_SEED: issuerSeed,
   }
 }

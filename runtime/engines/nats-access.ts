@@ -1,6 +1,12 @@
 /**
  * The passwords of our own processes on our own NATS server, and the key that the gate signs with:
- * made once per data folder, stored there in a file that only its owner may read.
+ * made once per data folder, stored there in a file that only its owner may read. What the server and the
+ * processes read is made from it, and made again at any time.
+ *
+ * A rotation is in it too, step by step, so that it can be interrupted anywhere (docs/secrets.md):
+ * `offered`: the server has the present password, and the process's file has the next one as well;
+ * `switched`: the server has the new one, and the file has the former one as well;
+ * then it is over: the file has the new one only.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -13,11 +19,21 @@ import { type OwnUser, ownUsers, type UsersFile } from './nats-users.ts'
 export type NatsAccess = {
   /** Seed of an account key of NATS, `SA…`: its holder can authorise any client as any user. */
   readonly issuerSeed: string
+  /** Those that the servers know, or will at their next reload. */
   readonly passwords: Readonly<Record<OwnUser, string>>
+  readonly rotation?: Rotation
 }
 
+export type Rotation = {
+  readonly step: 'offered' | 'switched'
+  /** The other password of each user that is rotated: the next one if offered, the former one if switched. */
+  readonly others: Readonly<Partial<Record<OwnUser, string>>>
+}
+
+const newPassword = (): string => randomBytes(24).toString('base64url')
+
 export function newNatsAccess(): NatsAccess {
-  const password = (): string => randomBytes(24).toString('base64url')
+  const password = newPassword
   const passwords = {
     pipeline: password(),
     anchor: password(),
@@ -33,6 +49,32 @@ export function newNatsAccess(): NatsAccess {
   return { issuerSeed: new TextDecoder().decode(createAccount().getSeed()), passwords }
 }
 
+/** The next step of a rotation; without one, its first. @param users that are rotated @throws MustAct others are */
+export function rotateNext(access: NatsAccess, users: readonly OwnUser[]): NatsAccess {
+  const { rotation, ...rest } = access
+  if (rotation === undefined) {
+    const others = Object.fromEntries(users.map((user) => [user, newPassword()]))
+    return { ...rest, rotation: { step: 'offered', others } }
+  }
+  if (rotation.step === 'switched') return rest
+  const former = Object.fromEntries(rotatedUsers(access).map((user) => [user, rest.passwords[user]]))
+  const passwords = { ...rest.passwords, ...rotation.others }
+  return { ...rest, passwords, rotation: { step: 'switched', others: former } }
+}
+
+export const rotatedUsers = ({ rotation }: NatsAccess): readonly OwnUser[] =>
+  ownUsers.filter((user) => rotation?.others[user] !== undefined)
+
+/** The content of `<user>-password`: what the server has comes first, but either may be tried. */
+export const passwordText = ({ passwords, rotation }: NatsAccess, user: OwnUser): string =>
+  [passwords[user], rotation?.others[user]]
+    .filter((password) => password !== undefined)
+    .map((password) => `${password}\n`)
+    .join('')
+
+/** Each user's own, so that no process reads another's. */
+export const passwordFileOf = (user: OwnUser): string => `${user}-password`
+
 /** The input of `usersConf`. */
 export const usersFileOf = ({ issuerSeed, passwords }: NatsAccess): UsersFile => ({
   issuer: fromSeed(new TextEncoder().encode(issuerSeed)).getPublicKey(),
@@ -44,9 +86,13 @@ export function openNatsAccess(file: string): NatsAccess {
   const stored = readNatsAccess(file)
   if (stored !== undefined) return withNewUsers(stored, file)
   const fresh = newNatsAccess()
-  writePrivateFile(file, `${JSON.stringify(fresh, null, 2)}\n`)
+  writeNatsAccess(file, fresh)
   return fresh
 }
+
+/** Atomically. */
+export const writeNatsAccess = (file: string, access: NatsAccess): void =>
+  writePrivateFile(file, `${JSON.stringify(access, null, 2)}\n`)
 
 /**
  * Changes nothing; a file of an earlier version may lack the password of a process that came later.
@@ -73,7 +119,7 @@ function withNewUsers(stored: NatsAccess, file: string): NatsAccess {
   if (hasAll(stored.passwords, ownUsers)) return stored
   const { passwords } = newNatsAccess()
   const complete = { ...stored, passwords: { ...passwords, ...stored.passwords } }
-  writePrivateFile(file, `${JSON.stringify(complete, null, 2)}\n`)
+  writeNatsAccess(file, complete)
   return complete
 }
 
@@ -83,7 +129,18 @@ const isAccess = (value: unknown): value is NatsAccess =>
   'issuerSeed' in value &&
   typeof value.issuerSeed === 'string' &&
   'passwords' in value &&
-  hasAll(value.passwords, usersOf01)
+  hasAll(value.passwords, usersOf01) &&
+  (!('rotation' in value) || isRotation(value.rotation))
+
+const isRotation = (value: unknown): value is Rotation =>
+  typeof value === 'object' &&
+  value !== null &&
+  'step' in value &&
+  (value.step === 'offered' || value.step === 'switched') &&
+  'others' in value &&
+  typeof value.others === 'object' &&
+  value.others !== null &&
+  Object.values(value.others).every((password) => typeof password === 'string')
 
 const hasAll = (passwords: unknown, names: readonly OwnUser[]): boolean =>
   typeof passwords === 'object' &&

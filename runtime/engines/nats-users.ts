@@ -181,7 +181,7 @@ ${airAccountConf(login('operator')(''))}${processes.join('')}\
   ${systemAccount} {
     users [
       ${login('system')(`, permissions {
-        publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.PING.JSZ", "$SYS.REQ.SERVER.*.KICK"]
+        publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.PING.JSZ", "$SYS.REQ.SERVER.*.KICK", "$SYS.REQ.SERVER.*.RELOAD"]
         subscribe: ["${inboxPrefixOf('system')}.>", "$SYS.ACCOUNT.*.DISCONNECT"]
       }`)}
     ]

@@ -18,7 +18,12 @@ export type Attempt = {
   readonly natsPinFile?: string | undefined
 }
 
-export type NatsLogin = { readonly user: string; readonly password: string }
+export type NatsLogin = {
+  readonly user: string
+  readonly password: string
+  /** Where the password is: read again at each sign-in, as it may have been rotated (`passwords.ts`). */
+  readonly file?: string
+}
 
 export function natsTrouble(error: unknown, attempt: Attempt): NatsTrouble {
   const at = `NATS at ${shownUrl(attempt.natsUrl ?? '')}`

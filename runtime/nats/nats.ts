@@ -6,6 +6,7 @@ import {
   credsAuthenticator,
   type NatsConnection,
   type NodeConnectionOptions,
+  usernamePasswordAuthenticator,
 } from '@nats-io/transport-node'
 import { minuteMs } from '../../core/time.ts'
 import { MustAct } from '../exit.ts'
@@ -13,6 +14,7 @@ import type { Logger } from '../log.ts'
 import { quietRepeats } from '../quiet-repeats.ts'
 import { type Attempt, denialInWords, natsTrouble } from './nats-trouble.ts'
 import { inboxPrefixOf } from './own-inbox.ts'
+import { passwordsOf } from './passwords.ts'
 
 export type NatsSettings = Attempt & {
   /** Called with the reason why there is no first connection yet, and with undefined when there is (`process-door.ts`). */
@@ -49,7 +51,9 @@ export async function connectNats(
   const { log, stop, once = false, jitterMs = 0 } = options
   if (settings.natsUrl === undefined)
     throw new MustAct('there is no NATS to connect to: start `airproof up`, or set NATS_URL')
-  const connection = connectOptions(settings, options)
+  const passwords = settings.natsLogin && passwordsOf(settings.natsLogin)
+  const connection = connectOptions(settings, options, passwords?.next)
+  let triesLeft = passwords?.count() ?? 1
   const repeats = quietRepeats({ most: 1, withinMs: logEveryMs })
   for (;;) {
     stop?.throwIfAborted()
@@ -60,7 +64,11 @@ export async function connectNats(
       if (log) void logStatus(nc, settings, log)
       return nc
     } catch (error) {
-      if (once || stop?.aborted === true) throw error
+      if (stop?.aborted === true) throw error
+      if (once) {
+        if (--triesLeft <= 0 || natsTrouble(error, settings).kind !== 'refused') throw error
+        continue
+      }
       const { words } = natsTrouble(error, settings)
       settings.onTrouble?.(words)
       if (repeats.show(words, performance.now()) !== undefined) log?.warn(words)
@@ -74,6 +82,7 @@ export async function connectNats(
 function connectOptions(
   { natsUrl = '', natsCreds, natsLogin, natsPinFile }: NatsSettings,
   { name, jitterMs }: ConnectOptions,
+  password: (() => string) | undefined,
 ): NodeConnectionOptions {
   const servers = natsUrl.split(',').map((url) => url.trim())
   const wantsTls = natsPinFile !== undefined || servers.some((url) => url.startsWith('tls:'))
@@ -93,17 +102,17 @@ function connectOptions(
     // Stack traces across awaits cost more than a publish.
     noAsyncTraces: true,
     ...(jitterMs === undefined ? {} : { reconnectJitter: jitterMs, reconnectJitterTLS: jitterMs }),
-    ...(natsLogin && {
-      user: natsLogin.user,
-      pass: natsLogin.password,
-      inboxPrefix: inboxPrefixOf(natsLogin.user),
-    }),
+    ...(natsLogin &&
+      password && {
+        authenticator: usernamePasswordAuthenticator(natsLogin.user, password),
+        inboxPrefix: inboxPrefixOf(natsLogin.user),
+      }),
     // The client drops the scheme: without this, `tls://` would send the password in the clear to
     // a server without TLS.
     ...(wantsTls && { tls: natsPinFile === undefined ? {} : pinned(natsPinFile) }),
     ...(natsCreds === undefined
       ? {}
-      : { authenticator: credsAuthenticator(readFileSync(natsCreds)) }),
+      : { authenticator: credsAuthenticator(() => readFileSync(natsCreds)) }),
   }
 }
 

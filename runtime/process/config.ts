@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { codeOf, WrongUsage } from '../exit.ts'
 import { readRunningInstance } from '../machine/running-instance.ts'
 import { type StoreSettings, sqliteFileIn } from '../machine/store-place.ts'
 import type { NatsLogin } from '../nats/nats-trouble.ts'
 import { type Environment, readSettings, type SettingsSource } from '../settings.ts'
-import type { settingsTable } from '../settings-table.ts'
+import { settingRows, type settingsTable } from '../settings-table.ts'
 import { readIdPrefix } from './network-settings.ts'
 
 export type LogLevel = (typeof settingsTable)['AIRPROOF_LOG']['choices'][number]
@@ -36,9 +36,26 @@ export type SharedConfig = {
   readonly logLevel: LogLevel
 }
 
-/** The variables of `.env` in the working folder, overridden by the process's environment. */
+/**
+ * The variables of `.env` in the working folder, overridden by the process's environment; credentials of
+ * systemd (`LoadCredential=NATS_PASSWORD:/etc/airproof/pipeline-password`) where neither has the setting.
+ */
 export function environment(envFile = '.env'): Environment {
-  return { ...readEnvFile(envFile), ...process.env }
+  const env = { ...readEnvFile(envFile), ...process.env }
+  return { ...credentialFiles(env), ...env }
+}
+
+/** `NAME_FILE` for each file NAME in the folder that systemd gives to the service. */
+export function credentialFiles(env: Environment): Environment {
+  const folder = env['CREDENTIALS_DIRECTORY']
+  if (folder === undefined) return {}
+  const files = settingRows.flatMap(([setting, { is }]) => {
+    const name = is === 'secret' ? setting : setting.replace(/_FILE$/, '')
+    const file = join(folder, name)
+    const isHere = (is === 'secret' || name !== setting) && existsSync(file)
+    return isHere && env[name] === undefined ? [[`${name}_FILE`, file]] : []
+  })
+  return Object.fromEntries(files)
 }
 
 /** @throws WrongUsage that names the variable */
@@ -92,7 +109,9 @@ export function readLogin(
   const user = settings.text(`${prefix}_USER`)
   const password = settings.secret(`${prefix}_PASSWORD`)
   if (user === undefined && password === undefined) return undefined
-  if (user !== undefined && password !== undefined) return { user, password }
+  const file = settings.secretFile(`${prefix}_PASSWORD`)
+  if (user !== undefined && password !== undefined)
+    return { user, password, ...(file === undefined ? {} : { file }) }
   throw new WrongUsage(
     user === undefined
       ? `${prefix}_PASSWORD is set, so ${prefix}_USER is needed too`

@@ -4,12 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type KV, Kvm } from '@nats-io/kv'
 import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node'
+import { placeOf } from '../../cli/access/places.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { run as gateMain } from '../../gate/main.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { createSensor, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
-import { newNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
+import {
+  newNatsAccess,
+  passwordFileOf,
+  usersFileOf,
+  writeNatsAccess,
+} from '../../runtime/engines/nats-access.ts'
 import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import { type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
@@ -35,7 +41,8 @@ export type Guarded = AsyncDisposable & {
   readonly printed: readonly string[]
   /** How often it reported a full disk. */
   readonly noRoom: () => number
-  readonly login: (user: OwnUser) => NatsLogin
+  /** The password is in a file of `folder`, which is one of `airproof access`. */
+  readonly login: (user: OwnUser) => Required<NatsLogin>
   /** As one of our own processes. */
   readonly as: (user: OwnUser) => Promise<NatsConnection>
   /** The operator's connection, closed with the rest. */
@@ -82,6 +89,9 @@ export async function guardedNats({
   const folder = mkdtempSync(join(within, 'airproof-gate-'))
   opened.defer(() => rmSync(folder, { recursive: true, force: true }))
   const access = newNatsAccess()
+  const place = placeOf(folder)
+  writeNatsAccess(place.accessFile, access)
+  place.write(access)
   const [port, mqttPort] = [await freePort(), await freePort()]
   const denied: Denied[] = []
   const printed: string[] = []
@@ -112,7 +122,11 @@ export async function guardedNats({
   let closing: AsyncDisposableStack | undefined
   const stack = (): AsyncDisposableStack => closing ?? opened
   const pin = tls && { natsPinFile: tls.certFile }
-  const login = (user: OwnUser): NatsLogin => ({ user, password: access.passwords[user] })
+  const login: Guarded['login'] = (user) => ({
+    user,
+    password: access.passwords[user],
+    file: join(folder, passwordFileOf(user)),
+  })
   const as = async (user: OwnUser): Promise<NatsConnection> => {
     const settings = { natsUrl: server.url, natsLogin: login(user), ...pin }
     const nc = await connectNats(settings, { name: user, once: true })
@@ -127,11 +141,11 @@ export async function guardedNats({
   const gateEnvironment = {
     NATS_URL: server.url,
     NATS_USER: 'gate',
-    NATS_PASSWORD: access.passwords.gate,
+    NATS_PASSWORD_FILE: login('gate').file,
     NATS_CALLOUT_USER: 'callout',
-    NATS_CALLOUT_PASSWORD: access.passwords.callout,
+    NATS_CALLOUT_PASSWORD_FILE: login('callout').file,
     NATS_SYSTEM_USER: 'system',
-    NATS_SYSTEM_PASSWORD: access.passwords.system,
+    NATS_SYSTEM_PASSWORD_FILE: login('system').file,
     AIRPROOF_CALLOUT_SEED: access.issuerSeed,
     AIRPROOF_DATA: join(folder, 'gate'),
     AIRPROOF_PUSH_PORT: '0',

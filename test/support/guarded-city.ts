@@ -30,11 +30,11 @@ export async function guardedCity(nats: Guarded): Promise<GuardedCity> {
 
   const start = async (user: OwnUser, main: ProcessMain): Promise<void> => {
     const adminPort = await freePort()
-    const { password } = nats.login(user)
+    const { file } = nats.login(user)
     const env = {
       NATS_URL: nats.url,
       NATS_USER: user,
-      NATS_PASSWORD: password,
+      NATS_PASSWORD_FILE: file,
       AIRPROOF_DATA: folder.path,
       AIRPROOF_ADMIN_PORT: String(adminPort),
       AIRPROOF_API_PORT: String(apiPort),

@@ -1,0 +1,44 @@
+/** Sensors that send while secrets are rotated, and the proof that nothing was lost or doubled. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import { connect } from '@nats-io/transport-node'
+import { expect } from 'vitest'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { untilJudged } from './chaos/read-log.ts'
+import { seeded } from './chaos/seeded.ts'
+import { startSensors } from './chaos/sensors.ts'
+
+export type Load = AsyncDisposable & {
+  readonly sent: () => number
+  /** Ends the sending; then every reading is accepted once. @returns how many */
+  readonly check: (operator: NatsConnection) => Promise<number>
+}
+
+/** A sensor, signed in with its credential, that sends a reading every 20 ms. */
+export async function sendingSensor(url: string, id: string, credential: string): Promise<Load> {
+  const nc = await connect({
+    servers: url,
+    user: id,
+    pass: credential,
+    inboxPrefix: `_INBOX_${id}`,
+    ignoreAuthErrorAbort: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+    timeout: 15_000,
+  })
+  const sensors = startSensors(nc, { ids: [id as SensorId], random: seeded(7), everyMs: 20 })
+  return {
+    sent: () => sensors.acknowledged.length,
+    check: async (operator) => {
+      await sensors.stop()
+      const { accepted } = await untilJudged(operator)
+      const times = accepted.map(({ timeMs }) => timeMs)
+      expect(new Set(times).size).toBe(times.length)
+      expect(times.toSorted()).toEqual(sensors.acknowledged.map(({ timeMs }) => timeMs).toSorted())
+      return times.length
+    },
+    [Symbol.asyncDispose]: async () => {
+      await sensors.stop()
+      await nc.close()
+    },
+  }
+}
