@@ -63,14 +63,19 @@ export type Callout = AsyncDisposable & {
 export async function openCallout(options: CalloutOptions): Promise<Callout> {
   const { nc, callout, rules, sensors, book, seen, metrics, guard, log, stop } = options
   await using opened = new AsyncDisposableStack()
-  const signIn = async (login: CalloutConfig['login'], name: string): Promise<NatsConnection> => {
+  const signIn = async (
+    login: CalloutConfig['login'],
+    name: string,
+    more: { readonly againMs?: number } = {},
+  ): Promise<NatsConnection> => {
     const settings = { ...options.config, natsLogin: login }
-    const connection = await connectNats(settings, { name, log, stop })
+    const connection = await connectNats(settings, { name, log, stop, ...more })
     opened.defer(() => connection.close())
     return connection
   }
   const system = await signIn(callout.system, 'gate (connections)')
-  const judging = await signIn(callout.login, 'gate (sign-ins)')
+  // a server does not repeat its question: a sensor that is back before us waits for 10 s
+  const judging = await signIn(callout.login, 'gate (sign-ins)', { againMs: 20 })
   const onFailure = (error: unknown): void => {
     metrics.failures.inc()
     log.debug({ err: error }, 'a server did not answer')

@@ -17,7 +17,7 @@ import {
 import type { OwnUser } from '../../runtime/engines/nats-users.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import { denialInWords, natsTrouble, shownUrl } from '../../runtime/nats/nats-trouble.ts'
+import { denialInWords, type NatsTrouble, natsTrouble, shownUrl } from '../../runtime/nats/nats-trouble.ts'
 import type { AccessPlace } from './places.ts'
 
 export type Servers = {
@@ -36,8 +36,11 @@ export type Rotating = {
   readonly onStep?: (step: string) => void
 }
 
-/** How long a server takes to read its configuration, and a process to come back, at most. */
-const reloadedWithinMs = 10 * secondMs
+/**
+ * How long a server takes to read its configuration, and a process to come back, at most. A server that
+ * waits for the gate's answer to a sensor, 10 s at most, answers nothing while it reloads.
+ */
+const reloadedWithinMs = 20 * secondMs
 const backWithinMs = 30 * secondMs
 const lookEveryMs = 100
 
@@ -98,9 +101,10 @@ async function untilAllTake(access: NatsAccess, servers: Servers, rotating: Rota
   for (;;) {
     const late = await firstThatRefuses(access, servers, rotating)
     if (late === undefined) return
+    if (performance.now() > deadlineMs && late.kind === 'silent') throw new TryAgain(late.words)
     if (performance.now() > deadlineMs)
       throw new MustAct(
-        `${shownUrl(late)} still has the former passwords: put the new users.conf where that server reads it, reload it with \`nats-server --signal reload\`, and run \`airproof access --finish\` again. Until then every process can sign in`,
+        `${shownUrl(late.url)} still has the former passwords: put the new users.conf where that server reads it, reload it with \`nats-server --signal reload\`, and run \`airproof access --finish\` again. Until then every process can sign in`,
       )
     await sleep(lookEveryMs, undefined, { signal: rotating.stop })
   }
@@ -109,12 +113,12 @@ async function untilAllTake(access: NatsAccess, servers: Servers, rotating: Rota
 const allTake = async (access: NatsAccess, servers: Servers, rotating: Rotating): Promise<boolean> =>
   (await firstThatRefuses(access, servers, rotating)) === undefined
 
-/** The address of a server that refuses a new password; undefined: all take all of them. @throws TryAgain one does not answer */
+/** A server that does not let one of the users in; undefined: all take all of them. */
 async function firstThatRefuses(
   access: NatsAccess,
   { urls, natsPinFile }: Servers,
   { stop }: Rotating,
-): Promise<string | undefined> {
+): Promise<(NatsTrouble & { readonly url: string }) | undefined> {
   for (const natsUrl of urls)
     for (const user of rotatedUsers(access)) {
       const natsLogin = { user, password: access.passwords[user] }
@@ -123,9 +127,7 @@ async function firstThatRefuses(
         const nc = await connectNats(settings, { name: 'airproof access', once: true, stop })
         await nc.close()
       } catch (cause) {
-        const { kind, words } = natsTrouble(cause, settings)
-        if (kind === 'silent') throw new TryAgain(words, { cause })
-        return natsUrl
+        return { url: natsUrl, ...natsTrouble(cause, settings) }
       }
     }
   return undefined
@@ -133,7 +135,7 @@ async function firstThatRefuses(
 
 type Counts = ReadonlyMap<OwnUser, number>
 
-/** How many connections each has on all servers; undefined: `system` may not ask. */
+/** How many connections each has on all servers; undefined: `system` may not ask, or gets no answer. */
 async function connectionsOf(
   users: readonly OwnUser[],
   { urls, natsPinFile }: Servers,
@@ -157,9 +159,8 @@ async function connectionsOf(
     }
   } catch (error) {
     if (denialInWords(error, undefined) !== undefined) return undefined
-    const { kind, words } = natsTrouble(error, settings)
-    if (kind === 'silent') throw new TryAgain(words, { cause: error })
-    return undefined
+    if (natsTrouble(error, settings).kind === 'silent') return undefined
+    throw error
   }
 }
 

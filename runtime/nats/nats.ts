@@ -31,10 +31,12 @@ type ConnectOptions = {
   readonly once?: boolean
   /** Many clients reconnect at once after an outage: each waits a random time up to this one. */
   readonly jitterMs?: number
+  /** Between two tries to connect again. */
+  readonly againMs?: number
 }
 
 /** Between two tries to connect; a refusal and an outage may both end at any time. */
-const againMs = 250
+const usualAgainMs = 250
 /** The same line is logged once in this time. */
 const logEveryMs = minuteMs
 
@@ -72,7 +74,7 @@ export async function connectNats(
       const { words } = natsTrouble(error, settings)
       settings.onTrouble?.(words)
       if (repeats.show(words, performance.now()) !== undefined) log?.warn(words)
-      await sleep(againMs + Math.random() * jitterMs, undefined, {
+      await sleep(usualAgainMs + Math.random() * jitterMs, undefined, {
         ...(stop && { signal: stop }),
       }).catch(() => undefined)
     }
@@ -81,7 +83,7 @@ export async function connectNats(
 
 function connectOptions(
   { natsUrl = '', natsCreds, natsLogin, natsPinFile }: NatsSettings,
-  { name, jitterMs }: ConnectOptions,
+  { name, jitterMs, againMs = usualAgainMs }: ConnectOptions,
   password: (() => string) | undefined,
 ): NodeConnectionOptions {
   const servers = natsUrl.split(',').map((url) => url.trim())
@@ -92,7 +94,7 @@ function connectOptions(
     // A request in flight when the server dies waits its whole timeout.
     timeout: 1_000,
     maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
+    reconnectTimeWait: againMs,
     // A machine that is gone closes no connection: after two pings without an answer, 10 to 15 s,
     // another server is tried. The client's default is four minutes and more.
     pingInterval: 5_000,

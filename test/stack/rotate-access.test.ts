@@ -134,7 +134,8 @@ test('interrupted after any step, every process can sign in, and the next comman
       const { file } = nats.login(user)
       // a process that starts now, by its own file alone
       const natsLogin = { user, password: 'none', file }
-      const nc = await connectNats({ natsUrl: nats.url, natsLogin }, { name: user, once: true })
+      const stop = AbortSignal.timeout(20_000)
+      const nc = await connectNats({ natsUrl: nats.url, natsLogin }, { name: user, stop })
       await nc.close()
     }
     const sent = load.sent()

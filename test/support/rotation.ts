@@ -22,7 +22,7 @@ export async function sendingSensor(url: string, id: string, credential: string)
     inboxPrefix: `_INBOX_${id}`,
     ignoreAuthErrorAbort: true,
     maxReconnectAttempts: -1,
-    reconnectTimeWait: 100,
+    reconnectTimeWait: 500,
     timeout: 15_000,
   })
   const sensors = startSensors(nc, { ids: [id as SensorId], random: seeded(7), everyMs: 20 })
