@@ -1,15 +1,19 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { openNatsAccess, rotatedUsers } from '../../runtime/engines/nats-access.ts'
-import { type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
+import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { readRunningInstance, writeRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
+import { secretKeyFile } from '../../runtime/secrets/secret-key.ts'
+import { readSettings } from '../../runtime/settings.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { textsFlag } from '../shell/words.ts'
 import { type AccessPlace, placeOf, placeOfUp } from './places.ts'
 import { reloadAll } from './reload.ts'
 import { finish, offer, type Servers } from './rotate.ts'
+import { finishKey, isKeyOffered, offerKey } from './rotate-key.ts'
 
 export const command: Command = {
   summary: 'passwords and users for a NATS server that sensors sign in to, and new ones',
@@ -23,17 +27,17 @@ need so that sensors sign in: users.conf, which the server's configuration inclu
 file for each of our processes, and the gate's callout-seed; and nats-access.json, from which all
 of it is written again whenever the command runs, so keep that one.
 
-With --rotate NAME a user of NATS gets a new password while everything goes on: ${ownUsers.join(', ')};
---all is all of them. Without DIR it is those of the \`airproof up\` that runs on the data folder, and
-it is done when the command ends. With DIR the password files have both passwords at first: bring
-them to the processes that do not read them in DIR, and restart those that read them at their start
+With --rotate NAME a secret is replaced while everything goes on: the password of a user of NATS
+(${ownUsers.join(', ')}),
+or webhook-key, the key that seals webhooks' secrets (AIRPROOF_SECRET_FILE). --all is all of them. Without DIR it is those of the \`airproof up\` that runs on the data folder, and
+it is done when the command ends. With DIR the files have both secrets at first: bring them to the processes that do not read them in DIR, and restart those that read them at their start
 only (containers of a cluster, credentials of systemd). Then --finish gives the new passwords to
 users.conf, has the servers of NATS_URL read it, and deletes the former ones. --now does both at
 once, where all processes read the files in DIR. A command that was interrupted is run again.
 docs/secrets.md has all other secrets.
 
   --rotate NAME   one of them; several times for several
-  --all           all of them, in one reload of the servers
+  --all           all of them, with one reload of the servers
   --now           with DIR: all processes read the files in DIR themselves
   --finish        the second half, or the rest after an interruption
   --json          print data as JSON
@@ -55,11 +59,11 @@ examples:
     const { words, flags } = context
     const [folder, ...others] = words
     if (others.length > 0) throw new WrongUsage('access takes one folder')
-    const users = wantedUsers(context)
+    const names = wantedNames(context)
     const isFinish = flags['finish'] === true
-    if (users.length > 0 && isFinish)
+    if (names.length > 0 && isFinish)
       throw new WrongUsage('--finish ends the rotation that is under way: it takes no names')
-    if (users.length > 0 || isFinish) return await rotate(context, { folder, users })
+    if (names.length > 0 || isFinish) return await rotate(context, { folder, names })
     if (folder === undefined) throw new WrongUsage('access needs DIR, --rotate NAME or --all')
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const place = placeOf(folder)
@@ -73,52 +77,86 @@ const say = ({ flags, print }: CommandContext, data: object, words: string): voi
   print(flags['json'] === true ? JSON.stringify(data) : words)
 
 /** @throws WrongUsage for a name that is none of them */
-function wantedUsers({ flags }: CommandContext): readonly OwnUser[] {
-  if (flags['all'] === true) return ownUsers
-  return textsFlag(flags, 'rotate').map((name) => {
-    const user = ownUsers.find((known) => known === name)
-    if (user !== undefined) return user
+function wantedNames({ flags }: CommandContext): readonly Name[] {
+  if (flags['all'] === true) return allNames
+  return textsFlag(flags, 'rotate').map((wanted) => {
+    const name = allNames.find((known) => known === wanted)
+    if (name !== undefined) return name
     throw new WrongUsage(
-      `--rotate takes a user of NATS (${ownUsers.join(', ')}), and "${name}" is none: docs/secrets.md says how every other secret is rotated`,
+      `--rotate takes one of ${allNames.join(', ')}, and "${wanted}" is none of them: docs/secrets.md says how every other secret is rotated`,
     )
   })
 }
 
-type Wanted = { readonly folder: string | undefined; readonly users: readonly OwnUser[] }
+/** The key that seals webhooks' secrets; in compose its file has this name. */
+const sealingKey = 'webhook-key'
+const allNames = [...ownUsers, sealingKey] as const
+type Name = (typeof allNames)[number]
 
-async function rotate(context: CommandContext, { folder, users }: Wanted): Promise<number> {
+type Wanted = {
+  readonly folder: string | undefined
+  readonly names: readonly Name[]
+}
+
+async function rotate(context: CommandContext, { folder, names }: Wanted): Promise<number> {
   const { flags, note, stop } = context
   const { place, servers } = folder === undefined ? ofUp(context) : ofFolder(context, folder)
+  const keyFile = keyFileOf(context, { folder, isNeeded: names.includes(sealingKey) && !flags['all'] })
   const rotating = { place, note, stop }
-  if (users.length > 0) {
-    const offered = offer(users, rotating)
-    if (folder !== undefined && flags['now'] !== true) {
-      const { dir, names } = { dir: folder, names: offered.join(', ') }
-      say(
-        context,
-        { folder, step: 'offered', users: offered },
-        `${names}: the files in ${dir} have the next password too, and the servers still take the present one.\n` +
-          `1. bring each file to the processes that do not read it in ${dir}, and restart those that read it at their start only\n` +
-          `2. \`airproof access ${dir} --finish\`, with NATS_URL`,
-      )
-      return exitCodes.done
-    }
-  }
-  if (rotatedUsers(openNatsAccess(place.accessFile)).length === 0)
+  const users = names.filter((name) => name !== sealingKey)
+  if (users.length > 0) offer(users, rotating)
+  if (names.includes(sealingKey) && keyFile !== undefined) offerKey(keyFile)
+  const underWay = [
+    ...rotatedUsers(openNatsAccess(place.accessFile)),
+    ...(keyFile !== undefined && isKeyOffered(keyFile) ? [sealingKey] : []),
+  ]
+  if (underWay.length === 0)
     throw new MustAct('no rotation is under way: `airproof access --rotate NAME` begins one')
+  if (names.length > 0 && folder !== undefined && flags['now'] !== true) {
+    say(
+      context,
+      { folder, step: 'offered', names: underWay },
+      `${underWay.join(', ')}: the files in ${folder} have the next one too; the present one still counts.\n` +
+        `1. bring each file to the processes that do not read it in ${folder}, and restart those that read it at their start only\n` +
+        `2. \`airproof access ${folder} --finish\`, with NATS_URL`,
+    )
+    return exitCodes.done
+  }
   const startMs = performance.now()
   // through the operators' log, whatever came of it
-  return await withInstance(asOperatorOf(context, place, folder), async () => {
-    const done = await finish(servers(), rotating)
+  return await withInstance(asOperatorOf(context, place, folder), async (nc) => {
+    await finish(servers(), rotating)
     if (folder === undefined) announceOperator(context)
+    if (underWay.includes(sealingKey) && keyFile !== undefined)
+      await finishKey(nc, { file: keyFile, stop })
     const seconds = ((performance.now() - startMs) / 1_000).toFixed(1)
     say(
       context,
-      { step: 'done', users: done },
-      `${done.join(', ')}: a new password after ${seconds} s; the former one is refused`,
+      { step: 'done', names: underWay },
+      `${underWay.join(', ')}: new after ${seconds} s; the former one is no longer valid`,
     )
     return exitCodes.done
   })
+}
+
+/** The file that AIRPROOF_SECRET_FILE names, else that of DIR or of the data folder. */
+function keyFileOf(
+  context: CommandContext,
+  { folder, isNeeded }: { readonly folder: string | undefined; readonly isNeeded: boolean },
+): string | undefined {
+  const { dataFolder } = readSharedConfig(context)
+  const isNamed = readSettings(context).isSet('AIRPROOF_SECRET')
+  const file =
+    isNamed || folder === undefined
+      ? secretKeyFile(context, dataFolder)
+      : join(folder, sealingKey)
+  if (file !== undefined && existsSync(file)) return file
+  if (!isNeeded) return undefined
+  throw new MustAct(
+    file === undefined
+      ? 'AIRPROOF_SECRET has the key itself: put it into a file, name that with AIRPROOF_SECRET_FILE instead, restart the notifier, the API and the dashboard, and run this again'
+      : `there is no key in ${file}: name its file with AIRPROOF_SECRET_FILE`,
+  )
 }
 
 type Target = { readonly place: AccessPlace; readonly servers: () => Servers }

@@ -31,7 +31,11 @@ export function secretBox(key: string): SecretBox {
       return `${version}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`
     },
     open: (sealed, boundTo) => {
-      const [, text = ''] = sealed.split('.')
+      const [writtenAs = '', text = ''] = sealed.split('.')
+      if (writtenAs !== version)
+        throw new MustAct(
+          `the secret of ${boundTo} is sealed in a way that this airproof does not know ("${writtenAs.slice(0, 10)}"): use the airproof that sealed it, or a later one (docs/upgrading.md)`,
+        )
       const all = Buffer.from(text, 'base64url')
       try {
         const decipher = createDecipheriv(algorithm, bytes, all.subarray(0, nonceBytes), {
@@ -55,6 +59,58 @@ export function secretBox(key: string): SecretBox {
       .slice(0, 16),
   }
 }
+
+type Keys = {
+  /** All keys that are good now, read again when one is missing: two while the key is rotated. */
+  readonly read: () => readonly string[]
+  /** Fingerprint of the one that seals. */
+  readonly sealsWith: () => string | undefined
+}
+
+/** Opens what any of the keys sealed, and seals with the one that the instance has agreed on. */
+export function rotatingBox({ read, sealsWith }: Keys): SecretBox {
+  let boxes = read().map(secretBox)
+  const readAgain = (): void => {
+    try {
+      boxes = read().map(secretBox)
+    } catch {
+      // the file is gone or damaged: the keys that were in it stay good
+    }
+  }
+  const sealing = (): SecretBox | undefined =>
+    boxes.find(({ fingerprint }) => fingerprint === sealsWith())
+  const opened = (sealed: string, boundTo: string): string | undefined => {
+    for (const box of boxes)
+      try {
+        return box.open(sealed, boundTo)
+      } catch {
+        // the next key
+      }
+    return undefined
+  }
+  return {
+    seal: (secret, boundTo) => {
+      if (sealing() === undefined) readAgain()
+      const box = sealing()
+      if (box === undefined) throw new MustAct(otherKey)
+      return box.seal(secret, boundTo)
+    },
+    open: (sealed, boundTo) => {
+      const text = opened(sealed, boundTo)
+      if (text !== undefined) return text
+      readAgain()
+      const [first] = boxes
+      if (first === undefined) throw new MustAct(otherKey)
+      return opened(sealed, boundTo) ?? first.open(sealed, boundTo)
+    },
+    get fingerprint() {
+      return sealing()?.fingerprint ?? boxes[0]?.fingerprint ?? ''
+    },
+  }
+}
+
+export const otherKey =
+  'webhook secrets were sealed with another key: give every process the same AIRPROOF_SECRET_FILE'
 
 export const newSecretKey = (): string => randomBytes(32).toString('hex')
 

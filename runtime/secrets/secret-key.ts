@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type KV, Kvm } from '@nats-io/kv'
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { codeOf, MustAct, TryAgain } from '../exit.ts'
-import { newSecretKey, type SecretBox, secretBox } from './seal-secret.ts'
-import { readSettings, type SettingsSource } from '../settings.ts'
+import { readSettings, secretLines, type SettingsSource } from '../settings.ts'
+import { newSecretKey, otherKey, rotatingBox, type SecretBox, secretBox } from './seal-secret.ts'
 
 /**
  * The box that seals webhook secrets. AIRPROOF_SECRET_FILE names its key; by default it is in the
@@ -22,9 +22,39 @@ export async function openSecretBox(
   source: SettingsSource,
   dataFolder: string,
 ): Promise<SecretBox> {
-  const box = secretBox(readSettings(source).secret('AIRPROOF_SECRET') ?? ownKey(dataFolder))
-  await agreeOn(await new Kvm(nc).open(buckets.system), box.fingerprint)
-  return box
+  const system = await new Kvm(nc).open(buckets.system)
+  const keys = keysOf(source, dataFolder)
+  let agreed = await agreeOn(system, keys().map((key) => secretBox(key).fingerprint))
+  const entries = await system.watch({ key: systemKeys.secretKey })
+  // it ends with the connection
+  void (async () => {
+    for await (const entry of entries) agreed = fingerprintOf(entry) ?? agreed
+  })().catch(() => undefined)
+  return rotatingBox({ read: keys, sealsWith: () => agreed })
+}
+
+/** Where the key is, so that it can be rotated; undefined: it is in the variable itself. */
+export function secretKeyFile(source: SettingsSource, dataFolder: string): string | undefined {
+  const settings = readSettings(source)
+  if (!settings.isSet('AIRPROOF_SECRET')) return fileIn(dataFolder)
+  return settings.secretFile('AIRPROOF_SECRET')
+}
+
+/** Reads the file again whenever it is called and the file has changed. */
+function keysOf(source: SettingsSource, dataFolder: string): () => readonly string[] {
+  const given = readSettings(source).secret('AIRPROOF_SECRET')
+  if (given === undefined) ensureOwnKey(dataFolder)
+  const file = secretKeyFile(source, dataFolder)
+  if (file === undefined) return () => [given ?? '']
+  let keys: readonly string[] = []
+  let stamp = ''
+  return () => {
+    const { mtimeMs, size, ino } = statSync(file)
+    const now = `${mtimeMs} ${size} ${ino}`
+    if (now !== stamp) keys = secretLines(file)
+    stamp = now
+    return keys
+  }
 }
 
 /** Writes the fingerprint of the key, if this machine has one. @throws MustAct */
@@ -41,38 +71,36 @@ export async function writeKeyFingerprint(
 const fileIn = (dataFolder: string): string => join(dataFolder, 'secret-key')
 
 /** Two processes may start at once: the first one to make the file decides. */
-function ownKey(dataFolder: string): string {
+function ensureOwnKey(dataFolder: string): void {
   const file = fileIn(dataFolder)
   try {
     writeFileSync(file, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx', flush: true })
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
   }
-  return readFileSync(file, 'utf8').trim()
 }
 
-async function agreeOn(system: KV, fingerprint: string): Promise<void> {
-  const text = JSON.stringify(fingerprint)
-  const read = async (): Promise<string | undefined> => {
-    const entry = await system.get(systemKeys.secretKey)
-    return entry?.operation === 'PUT' ? entry.string() : undefined
-  }
+const fingerprintOf = (entry: KvEntry | null): string | undefined =>
+  entry?.operation === 'PUT' ? entry.json<string>() : undefined
+
+/** @param ours fingerprints of our keys: the first one is written if none is @returns the one that seals */
+async function agreeOn(system: KV, ours: readonly string[]): Promise<string> {
+  const read = async (): Promise<string | undefined> =>
+    fingerprintOf(await system.get(systemKeys.secretKey))
   const written = await read()
-  if (written === text) return
+  if (written !== undefined && ours.includes(written)) return written
   if (written === undefined) {
-    const failed = await system.create(systemKeys.secretKey, text).then(
+    const failed = await system.create(systemKeys.secretKey, JSON.stringify(ours[0])).then(
       () => undefined,
       (error: unknown) => error,
     )
     const settled = await read()
-    if (settled === text) return
+    if (settled !== undefined && ours.includes(settled)) return settled
     if (settled === undefined)
       throw new TryAgain(
         'the fingerprint of AIRPROOF_SECRET_FILE is not known yet, and this NATS user may not write it: run `airproof streams` once as the user operator, with the same AIRPROOF_SECRET_FILE',
         { cause: failed },
       )
   }
-  throw new MustAct(
-    'webhook secrets were sealed with another key: give every process the same AIRPROOF_SECRET_FILE',
-  )
+  throw new MustAct(otherKey)
 }
