@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { WrongUsage } from '../runtime/exit.ts'
 import { type NetworkSettings, readNetworkSettings } from '../runtime/process/network-settings.ts'
+import { freshSecret } from '../runtime/secrets/fresh-lines.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type DashboardConfig = {
@@ -45,6 +46,8 @@ export type Contact = { readonly href: string; readonly text: string }
 export type MailSettings = {
   /** `smtp:` or `smtps:` with user and password; undefined: mails are written to files. */
   readonly smtpUrl: string | undefined
+  /** The same, as its file has it now. */
+  readonly smtpUrlNow: () => string
   /** Mails may be sent to another machine without TLS. */
   readonly allowPlain: boolean
   readonly from: string
@@ -61,6 +64,7 @@ export function readDashboardConfig(source: SettingsSource, dataFolder: string):
   const publicUrl = settings.url('AIRPROOF_DASHBOARD_URL') ?? ownUrl
   const apiPort = settings.port('AIRPROOF_API_PORT')
   const apiUrl = settings.url('AIRPROOF_API_URL') ?? `http://127.0.0.1:${apiPort}`
+  const smtpUrl = readSmtpUrl(settings.secret('SMTP_URL'))
   return Object.freeze({
     host,
     port,
@@ -75,7 +79,8 @@ export function readDashboardConfig(source: SettingsSource, dataFolder: string):
     network: readNetworkSettings(source),
     map: readMap(settings),
     mail: {
-      smtpUrl: readSmtpUrl(settings.secret('SMTP_URL')),
+      smtpUrl,
+      smtpUrlNow: freshSmtpUrl(settings.secretFile('SMTP_URL'), smtpUrl ?? ''),
       allowPlain: settings.yes('AIRPROOF_ALLOW_PLAIN_SMTP'),
       from: settings.text('MAIL_FROM'),
       folder: join(dataFolder, 'mail'),
@@ -116,6 +121,19 @@ function contactOf(text: string | undefined): Contact | undefined {
   // without characters that have another meaning in a `mailto:`
   if (/^[\w.+-]+@[\w.-]+$/.test(text)) return { href: `mailto:${text}`, text }
   throw new WrongUsage('AIRPROOF_CONTACT must be an email address or an https address')
+}
+
+/** A new one that is not a URL is not used. */
+function freshSmtpUrl(file: string | undefined, known: string): () => string {
+  if (file === undefined) return () => known
+  const now = freshSecret(file, known)
+  return () => {
+    try {
+      return readSmtpUrl(now()) ?? known
+    } catch {
+      return known
+    }
+  }
 }
 
 /** The address holds a password, so it is not repeated where it is wrong. */

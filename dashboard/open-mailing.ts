@@ -30,14 +30,14 @@ export async function openMailing(
   opened: AsyncDisposableStack,
 ): Promise<MailQueue> {
   const mails = openMailQueue(nc, box, countDropped(metrics))
-  const { smtpUrl, allowPlain, from, folder } = settings.mail
+  const { smtpUrl, smtpUrlNow, allowPlain, from, folder } = settings.mail
   opened.use(
     await openMailSender({
       nc,
       box,
       accounts: book.accounts,
       post: opened.use(
-        smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl, { allowPlain }),
+        smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrlNow, { allowPlain }),
       ),
       from,
       dashboard: settings.publicUrl,

@@ -9,6 +9,7 @@ export type StorePlace =
       readonly kind: 'influx'
       readonly url: string
       readonly token: string
+      readonly tokenNow?: () => string
       readonly org: string
       readonly bucket: string
     }

@@ -1,4 +1,5 @@
 /** What `store setup` asks of an InfluxDB 2 with the token of its administrator. */
+import { hash } from 'node:crypto'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 
 export type InfluxAdmin = {
@@ -10,7 +11,15 @@ export type InfluxAdmin = {
   readonly deleteInactive: (orgId: string, description: string) => Promise<void>
   /** It may do nothing until it is activated. */
   readonly makeInactive: (wanted: WantedToken) => Promise<NewToken>
-  readonly activate: (id: string) => Promise<void>
+  readonly activate: (made: NewToken, wanted: Pick<WantedToken, 'description'>) => Promise<void>
+  /**
+   * InfluxDB 2.9 shows no token again, so one is found by its description.
+   * @returns false if several may be it, or none
+   */
+  readonly deleteToken: (
+    of: Pick<WantedToken, 'orgId' | 'description'>,
+    token: string,
+  ) => Promise<boolean>
   /** Whether a token may do all of this. */
   readonly may: (token: string, wanted: WantedToken) => Promise<boolean>
 }
@@ -111,6 +120,18 @@ export function influxAdmin(url: string, adminToken: string): InfluxAdmin {
           )
       }
     },
+    deleteToken: async ({ orgId: orgID, description }, token) => {
+      const path = `/api/v2/authorizations?orgID=${orgID}`
+      const all = listIn(await done('list tokens', ask('GET', path)), 'authorizations')
+      const named = (name: string): readonly unknown[] =>
+        all.filter((one) => textIn(one, 'description') === name)
+      const own = named(describedAs(description, token))
+      const [one, ...others] = own.length > 0 ? own : named(description)
+      const id = textIn(one, 'id')
+      if (id === undefined || others.length > 0) return false
+      await done('delete a token', ask('DELETE', `/api/v2/authorizations/${id}`))
+      return true
+    },
     makeInactive: async ({ orgId: orgID, description, buckets, actions }) => {
       const permissions = buckets.flatMap(({ id }) =>
         actions.map((action) => ({ action, resource: { type: 'buckets', id, orgID } })),
@@ -119,9 +140,10 @@ export function influxAdmin(url: string, adminToken: string): InfluxAdmin {
       const made = await done('make a token', ask('POST', '/api/v2/authorizations', { body }))
       return { id: neededText(made, 'id'), token: neededText(made, 'token') }
     },
-    activate: async (id) => {
+    activate: async ({ id, token }, { description }) => {
       const path = `/api/v2/authorizations/${id}`
-      await done('activate a token', ask('PATCH', path, { body: { status: 'active' } }))
+      const body = { status: 'active', description: describedAs(description, token) }
+      await done('activate a token', ask('PATCH', path, { body }))
     },
     may: async (token, { orgId, buckets, actions }) => {
       for (const { name } of buckets) {
@@ -140,6 +162,10 @@ export function influxAdmin(url: string, adminToken: string): InfluxAdmin {
     },
   }
 }
+
+/** Distinguishes our tokens of one kind without revealing anything about them. */
+const describedAs = (description: string, token: string): string =>
+  `${description} (${hash('sha256', token).slice(0, 8)})`
 
 type Answer = { readonly status: number; readonly headers: Headers; readonly json: unknown }
 

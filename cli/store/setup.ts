@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { sqliteFileIn } from '../../runtime/machine/store-place.ts'
-import { writePrivateFile } from '../../runtime/private-file.ts'
+import { writeInPlace, writePrivateFile } from '../../runtime/private-file.ts'
 import { dataFolderOf } from '../../runtime/process/config.ts'
-import { readSettings } from '../../runtime/settings.ts'
+import { readSettings, secretLines } from '../../runtime/settings.ts'
 import { rollupBucketOf } from '../../store/influx/influx.ts'
 import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -58,7 +58,11 @@ export async function setup(context: CommandContext): Promise<number> {
   for (const [name, { actions, words }] of Object.entries(tokens)) {
     const description = `airproof: ${words} ${bucket}`
     const token = { orgId, buckets, actions, description }
-    done.push(`${join(folder, name)}: ${await ensureToken(admin, join(folder, name), token)}`)
+    const file = join(folder, name)
+    done.push(`${file}: ${await ensureToken(admin, file, token)}`)
+    if (flags['rotate'] === true) done.push(`${file}: ${await rotateToken(admin, file, token)}`)
+    if (flags['finish'] === true || flags['now'] === true)
+      done.push(`${file}: ${await dropFormerToken(admin, file, token)}`)
   }
   if (secrets === undefined) done.push(`${envFile}: ${writeSettings(wanted)}`)
   if (flags['json'] === true)
@@ -89,13 +93,65 @@ function adminToken({ env, flags }: CommandContext): string {
 
 /** A token that works stays. The new one is in its file before it lets anyone in. */
 async function ensureToken(admin: InfluxAdmin, file: string, wanted: WantedToken): Promise<string> {
-  const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const [known = ''] = existsSync(file) ? secretLines(file) : []
   if (known !== '' && (await admin.may(known, wanted))) return 'was there, and works'
   await admin.deleteInactive(wanted.orgId, wanted.description)
-  const { id, token } = await admin.makeInactive(wanted)
-  writePrivateFile(file, `${token}\n`)
-  await admin.activate(id)
+  const made = await admin.makeInactive(wanted)
+  writePrivateFile(file, `${made.token}\n`)
+  await admin.activate(made, wanted)
   return known === '' ? 'made' : 'the token in it did not work: made again'
+}
+
+/** Beside the token's file: the one that will be in it, and the one that was. */
+const asideOf = (file: string) => ({ next: `${file}.next`, former: `${file}.former` })
+const readToken = (file: string): string | undefined =>
+  existsSync(file) ? secretLines(file)[0] : undefined
+
+/**
+ * Another token in the file, while the former one works. Each is in a file before it matters, so what a
+ * killed run left is found, and used or deleted.
+ */
+async function rotateToken(admin: InfluxAdmin, file: string, wanted: WantedToken): Promise<string> {
+  const aside = asideOf(file)
+  const present = readToken(file)
+  const former = readToken(aside.former)
+  if (former === undefined || former === present) {
+    const left = readToken(aside.next)
+    const isGood = left !== undefined && left !== present && (await admin.may(left, wanted))
+    const next = isGood ? left : await makeNext()
+    writePrivateFile(aside.former, `${present}\n`)
+    writeInPlace(file, `${next}\n`)
+  }
+  rmSync(aside.next, { force: true })
+  return 'has a new token; the former one works until `--finish`'
+
+  async function makeNext(): Promise<string> {
+    await admin.deleteInactive(wanted.orgId, wanted.description)
+    const made = await admin.makeInactive(wanted)
+    writePrivateFile(aside.next, `${made.token}\n`)
+    await admin.activate(made, wanted)
+    return made.token
+  }
+}
+
+async function dropFormerToken(
+  admin: InfluxAdmin,
+  file: string,
+  wanted: WantedToken,
+): Promise<string> {
+  const { former: formerFile } = asideOf(file)
+  const former = readToken(formerFile)
+  if (former === undefined) return 'no rotation is under way'
+  if (former === readToken(file))
+    throw new MustAct(`${file} has no new token yet: run the command with --rotate again`)
+  const isGood = await admin.may(former, wanted)
+  if (isGood) await admin.deleteToken(wanted, former)
+  if (isGood && (await admin.may(former, wanted)))
+    throw new MustAct(
+      `the token in ${formerFile} still works, and InfluxDB has several of that name: delete it there (\`influx auth list\`, \`influx auth delete\`), and run this again`,
+    )
+  rmSync(formerFile)
+  return isGood ? 'the former token is deleted' : 'the former token had been deleted'
 }
 
 const otherRetention = ({ name, keptSeconds }: InfluxBucket): MustAct =>

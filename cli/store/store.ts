@@ -7,7 +7,7 @@ export const command: Command = {
   summary: 'InfluxDB: buckets and tokens, and history from one store into the other',
   help: `\
 usage: airproof store setup --url URL --admin-token-file FILE [--org NAME] [--bucket NAME]
-                            [--secrets DIR] [--json]
+                            [--secrets DIR] [--rotate [--now] | --finish] [--json]
        airproof store copy --from sqlite|influx --to influx|sqlite [--json]
 
 setup   Makes what airproof needs in an InfluxDB 2: the bucket of readings (air) and that of
@@ -23,6 +23,10 @@ setup   Makes what airproof needs in an InfluxDB 2: the bucket of readings (air)
   --org NAME                the organisation in InfluxDB, which must be there (airproof)
   --bucket NAME             the bucket of readings (air)
   --secrets DIR             for compose and clusters: the token files go into DIR, not .env
+  --rotate                  new tokens; the former ones work until --finish, so that the files can be
+                            brought to processes elsewhere
+  --finish                  deletes the former tokens
+  --now                     with --rotate: at once, where all processes read these files
 
 copy    Copies readings with their signatures, and hours and days of sensors and areas, from the
         store of this instance into the other one, and compares them row by row. The list of sensors
@@ -41,12 +45,15 @@ examples:
     org: { type: 'string' },
     bucket: { type: 'string' },
     secrets: { type: 'string' },
+    rotate: { type: 'boolean' },
+    now: { type: 'boolean' },
+    finish: { type: 'boolean' },
     from: { type: 'string' },
     to: { type: 'string' },
     json: { type: 'boolean' },
   },
   flagsOf: {
-    setup: ['url', 'admin-token', 'admin-token-file', 'org', 'bucket', 'secrets', 'json'],
+    setup: ['url', 'admin-token', 'admin-token-file', 'org', 'bucket', 'secrets', 'rotate', 'now', 'finish', 'json'],
     copy: ['from', 'to', 'json'],
   },
   run: async (context) => {

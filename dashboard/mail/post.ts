@@ -36,12 +36,27 @@ function isHere({ hostname }: URL): boolean {
 /**
  * To another machine over TLS only: an attacker in between could else strip STARTTLS, and read each
  * link and the server's password.
- * @param url with user and password, which are never logged
+ * @param given with user and password, which are never logged; read for each email, as it may be rotated
  */
-export function smtpPost(url: string, options: Partial<SmtpOptions> = {}): Post {
-  const { server, transport } = openTransport(url, options)
+export function smtpPost(
+  given: string | (() => string),
+  options: Partial<SmtpOptions> = {},
+): Post {
+  const urlNow = typeof given === 'string' ? () => given : given
+  let url = urlNow()
+  let open = openTransport(url, options)
+  const openNow = () => {
+    const next = urlNow()
+    if (next !== url) {
+      open.transport.close()
+      open = openTransport(next, options)
+    }
+    url = next
+    return open
+  }
   return {
     send: async (mail) => {
+      const { server, transport } = openNow()
       try {
         await transport.sendMail({ ...mail, headers: { ...mail.headers } })
         return { outcome: 'sent', where: server.hostname }
@@ -49,7 +64,7 @@ export function smtpPost(url: string, options: Partial<SmtpOptions> = {}): Post 
         return { outcome: isRefusal(error) ? 'refused' : 'later', why: whyNot(server, error) }
       }
     },
-    [Symbol.dispose]: () => transport.close(),
+    [Symbol.dispose]: () => open.transport.close(),
   }
 }
 

@@ -8,6 +8,8 @@ export type StoreSettings =
       readonly kind: 'influx'
       readonly url: string
       readonly token: string
+      /** The same, as its file has it now. */
+      readonly tokenNow?: () => string
       readonly org: string
       readonly bucket: string
     }

@@ -5,6 +5,7 @@ import { codeOf, WrongUsage } from '../exit.ts'
 import { readRunningInstance } from '../machine/running-instance.ts'
 import { type StoreSettings, sqliteFileIn } from '../machine/store-place.ts'
 import type { NatsLogin } from '../nats/nats-trouble.ts'
+import { freshSecret } from '../secrets/fresh-lines.ts'
 import { type Environment, readSettings, type SettingsSource } from '../settings.ts'
 import { settingRows, type settingsTable } from '../settings-table.ts'
 import { readIdPrefix } from './network-settings.ts'
@@ -128,7 +129,9 @@ export function readStoreSettings(source: SettingsSource, dataFolder: string): S
     throw new WrongUsage('INFLUX_URL is set, so INFLUX_TOKEN or INFLUX_TOKEN_FILE is needed too')
   const org = settings.text('INFLUX_ORG')
   const bucket = settings.text('INFLUX_BUCKET')
-  return { kind: 'influx', url, token, org, bucket }
+  const file = settings.secretFile('INFLUX_TOKEN')
+  const fresh = file === undefined ? {} : { tokenNow: freshSecret(file, token) }
+  return { kind: 'influx', url, token, ...fresh, org, bucket }
 }
 
 function readEnvFile(file: string): Environment {

@@ -1,11 +1,12 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { codeOf, MustAct, TryAgain } from '../exit.ts'
-import { readSettings, secretLines, type SettingsSource } from '../settings.ts'
+import { readSettings, type SettingsSource } from '../settings.ts'
+import { freshLines } from './fresh-lines.ts'
 import { newSecretKey, otherKey, rotatingBox, type SecretBox, secretBox } from './seal-secret.ts'
 
 /**
@@ -45,16 +46,7 @@ function keysOf(source: SettingsSource, dataFolder: string): () => readonly stri
   const given = readSettings(source).secret('AIRPROOF_SECRET')
   if (given === undefined) ensureOwnKey(dataFolder)
   const file = secretKeyFile(source, dataFolder)
-  if (file === undefined) return () => [given ?? '']
-  let keys: readonly string[] = []
-  let stamp = ''
-  return () => {
-    const { mtimeMs, size, ino } = statSync(file)
-    const now = `${mtimeMs} ${size} ${ino}`
-    if (now !== stamp) keys = secretLines(file)
-    stamp = now
-    return keys
-  }
+  return file === undefined ? () => [given ?? ''] : freshLines(file)
 }
 
 /** Writes the fingerprint of the key, if this machine has one. @throws MustAct */

@@ -6,6 +6,8 @@ import { StoreMisconfigured } from '../store.ts'
 export type InfluxClientOptions = {
   readonly url: string
   readonly token: string
+  /** For each request: it may be rotated while the process runs. */
+  readonly tokenNow?: () => string
   readonly org: string
   /** How long the server may be silent before an answer. */
   readonly writeTimeoutMs?: number
@@ -23,6 +25,7 @@ export type InfluxClient = Disposable & {
 export function influxClient({
   url,
   token,
+  tokenNow = () => token,
   org,
   writeTimeoutMs = 10_000,
   queryTimeoutMs = 60_000,
@@ -34,14 +37,35 @@ export function influxClient({
     keepAlive: true,
     maxSockets: 32,
   })
-  const connect = (timeout: number): InfluxDB =>
-    new InfluxDB({ url, token, timeout, transportOptions: { agent } })
+  const connect = (timeout: number): InfluxDB => {
+    const made = (now: string): Transport =>
+      new InfluxDB({ url, token: now, timeout, transportOptions: { agent } }).transport
+    return new InfluxDB({ url, transport: withTokenNow(tokenNow, made) })
+  }
   const writing = connect(writeTimeoutMs)
   return {
     place: `InfluxDB at ${protocol}//${host}`,
     writeApi: (bucket) => writing.getWriteApi(org, bucket, 'ms', writeOptions),
     queries: connect(queryTimeoutMs).transport,
     [Symbol.dispose]: () => agent.destroy(),
+  }
+}
+
+/** The client has a token for good: with another token there is another transport. */
+function withTokenNow(tokenNow: () => string, make: (token: string) => Transport): Transport {
+  let token = tokenNow()
+  let transport = make(token)
+  const now = (): Transport => {
+    const next = tokenNow()
+    if (next !== token) transport = make(next)
+    token = next
+    return transport
+  }
+  return {
+    send: (...request) => now().send(...request),
+    request: (...request) => now().request(...request),
+    iterate: (...request) => now().iterate(...request),
+    chunkCombiner: transport.chunkCombiner,
   }
 }
 

@@ -24,6 +24,8 @@ import { writeLines } from './write.ts'
 export type InfluxStoreOptions = {
   readonly url: string
   readonly token: string
+  /** For each request; by default the same as `token`. */
+  readonly tokenNow?: () => string
   readonly org: string
   /** Of the readings; roll-ups lie in `rollupBucketOf(bucket)`. Both must exist. */
   readonly bucket: string

@@ -1,13 +1,15 @@
 /** `airproof store setup` on a real InfluxDB, and on what only looks like one. */
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { command } from '../../cli/store/store.ts'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { environment } from '../../runtime/process/config.ts'
+import { freshSecret } from '../../runtime/secrets/fresh-lines.ts'
 import { openInfluxStore } from '../../store/influx/influx.ts'
+import { eventually } from '../support/eventually.ts'
 import { influxMissing, type TestInflux, testInflux } from '../support/influx.ts'
 import { type Fate, influxForwarder } from '../support/influx-forwarder.ts'
 import { readingOf } from '../support/readings.ts'
@@ -48,7 +50,7 @@ describe.skipIf(missing !== undefined)(`store setup ${missing ?? ''}`, () => {
     const { authorizations } = (await ask('/api/v2/authorizations')) as {
       authorizations: readonly Auth[]
     }
-    return authorizations.filter(({ description }) => description.endsWith(` ${bucket}`))
+    return authorizations.filter(({ description }) => description.includes(` ${bucket} (`))
   }
 
   /** As an operator in a folder of its own: `.env` is read and written there. */
@@ -60,8 +62,10 @@ describe.skipIf(missing !== undefined)(`store setup ${missing ?? ''}`, () => {
         done({ code: child.exitCode, out, err }),
       )
     })
-  const inSecrets = (bucket: string, flags: Readonly<Record<string, string>> = {}) => {
-    const secrets = flags['secrets'] ?? newFolder()
+  const inSecrets = (
+    bucket: string,
+    { secrets = newFolder(), ...flags }: Readonly<Record<string, string | true>> = {},
+  ) => {
     const usual = { url: influx.url, 'admin-token': influx.operatorToken }
     return runCommand(command, { words: ['setup'], flags: { ...usual, bucket, secrets, ...flags } })
   }
@@ -162,6 +166,57 @@ describe.skipIf(missing !== undefined)(`store setup ${missing ?? ''}`, () => {
         expect(tokens.map(({ status }) => status)).toEqual(['active', 'active'])
       }
     }
+  })
+
+  test('tokens are rotated while rows are written: every row is there, and the former tokens are refused', async () => {
+    const bucket = newName()
+    const secrets = newFolder()
+    await inSecrets(bucket, { secrets })
+    const file = join(secrets, 'influx-write-token')
+    const tokenNow = () => readFileSync(file, 'utf8').trim()
+    const place = { url: influx.url, org: 'airproof', bucket }
+    const former = tokenNow()
+    await using store = await openInfluxStore({ ...place, token: former, tokenNow: freshSecret(file, former) })
+    let isOver = false
+    let rows = 0
+    // no write fails: there is no moment without a token that works
+    const writing = (async () => {
+      for (; !isOver; rows++)
+        await store.writeBatch([readingOf({ timeMs: Date.UTC(2026, 0, 1) + rows * 1_000, pm25: 1, aqi: 4 })])
+    })()
+    writing.catch(() => undefined)
+    let [at, cutAt] = [0, 0]
+    const fate = (): Fate => (at++ === cutAt ? 'cut' : 'pass')
+    await using forwarder = await influxForwarder(influx.url, fate)
+    const { url } = forwarder
+    let isWhole = false
+    for (cutAt = 0; !isWhole; cutAt++) {
+      at = 0
+      const { code } = await inSecrets(bucket, { url, secrets, rotate: true })
+      isWhole = code === 0
+      expect([0, 75]).toContain(code)
+    }
+    expect(cutAt).toBeGreaterThan(6)
+    cutAt = -1
+    const before = rows
+    await eventually('rows are written', () => rows > before + 3)
+    expect(tokenNow()).not.toBe(former)
+    await using older = await openInfluxStore({ ...place, token: former })
+    await older.ping()
+    expect((await inSecrets(bucket, { url, secrets, finish: true })).code).toBe(0)
+    await expect(older.ping()).rejects.toThrow('INFLUX_TOKEN')
+    const after = rows
+    await eventually('rows are written', () => rows > after + 3)
+    expect(await inSecrets(bucket, { url, secrets, rotate: true, now: true })).toMatchObject({ code: 0 })
+    const last = rows
+    await eventually('rows are written', () => rows > last + 3)
+    isOver = true
+    await writing
+    const all = await store.rangeAll(0, Date.now(), 10_000, undefined, 'asc')
+    expect(all).toHaveLength(rows)
+    const tokens = await tokensOf(bucket)
+    expect(tokens.map(({ status }) => status)).toEqual(['active', 'active'])
+    expect(readdirSync(secrets)).toEqual(['influx-read-token', 'influx-write-token'])
   })
 
   test('what is wrong is named, with what to do', async () => {
