@@ -8,7 +8,7 @@ import { type RunningInstance, readRunningInstance } from '../runtime/machine/ru
 import { readSharedConfig } from '../runtime/process/config.ts'
 import type { Command } from './shell/command.ts'
 import { withInstance } from './shell/instance.ts'
-import { lookAround, roomLines } from './shell/status-local.ts'
+import { lookAround, roomLines, supervisorLines } from './shell/status-local.ts'
 import { tableLines } from './shell/table.ts'
 import { exactWords } from './shell/words.ts'
 
@@ -25,7 +25,7 @@ the store has not written yet, partition by partition; which processes are gone 
 why; which deliveries wait, how old the last anchor is, how many batches are sealed, sent and final,
 the alarms of the anchor process in words, how far the archive goes and what keeps it from going on,
 how much of the past still gets its hours of sensors, and how many sensors are online. It looks for
-a second, to compute rates.
+a second, to compute rates. It ends with 1 if the supervisor is gone.
 
   --json   the same as JSON
 
@@ -46,7 +46,7 @@ examples:
       if (context.flags['json'] === true)
         context.print(JSON.stringify({ ...report, pids: instance?.pids, degraded, local }))
       else for (const line of statusLines(report, local, Date.now())) context.print(line)
-      return exitCodes.done
+      return supervisorLines(instance).length > 0 ? exitCodes.mustAct : exitCodes.done
     } catch (cause) {
       for (const line of local) context.note(line)
       // NATS only reports that there was an error

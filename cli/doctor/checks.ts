@@ -7,6 +7,7 @@ import { mailCheck } from './mail-check.ts'
 import { messagesCheck } from './messages-check.ts'
 import { clockCheck, natsCheck, streamsCheck, syncCheck } from './nats-checks.ts'
 import { levelCheck, processesCheck } from './process-checks.ts'
+import { rotationCheck } from './rotation-check.ts'
 import { settingsCheck } from './settings-check.ts'
 import { storeCheck } from './store-check.ts'
 import { tlsCheck } from './tls-check.ts'
@@ -17,6 +18,7 @@ export const checks: readonly Check[] = [
   folderCheck,
   diskCheck,
   filesCheck,
+  rotationCheck,
   portsCheck,
   tlsCheck,
   natsCheck,

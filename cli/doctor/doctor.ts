@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { dayMs } from '../../core/time.ts'
 import { readArchiveStatus } from '../../operate/archive-status.ts'
-import { exitCodes } from '../../runtime/exit.ts'
+import { exitCodes, inWords } from '../../runtime/exit.ts'
 import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
-import { readSettings } from '../../runtime/settings.ts'
+import { flagOf, readSettings, type SettingsSource } from '../../runtime/settings.ts'
+import { settingRows } from '../../runtime/settings-table.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { exactWords } from '../shell/words.ts'
 import type { World } from './check.ts'
@@ -20,7 +21,7 @@ export const command: Command = {
 usage: airproof doctor [--all] [--json]
 
 Checks, in less than 5 s and without changing anything: every setting, versions, the data folder,
-its disk and the modes of secret files, ports, TLS certificates; NATS (sign-in, JetStream, copies,
+its disk, the modes of secret files, rotations, ports, TLS certificates; NATS (sign-in, JetStream, copies,
 sync, its clock, all streams), the format level, the processes; the store (InfluxDB's two buckets,
 its token, how long it keeps rows; the version of the SQLite file); the chain (nodes, contract, the
 writer's key and coin, alarms); the mail server; messages and entries that cannot be read; the
@@ -47,7 +48,7 @@ examples:
 
 async function examine(context: CommandContext) {
   const { env, flags, stop, note } = context
-  const config = sharedConfigOrNot(context)
+  const config = readableConfig(context)
   if (config === undefined) {
     const dataFolder = resolve(readSettings({ env, flags }).text('AIRPROOF_DATA'))
     const found = settingsFindings({ env, flags }, dataFolder)
@@ -62,12 +63,22 @@ async function examine(context: CommandContext) {
   return reportOf([...quick, ...slow], await detailsOf(world))
 }
 
-function sharedConfigOrNot({ env, flags }: CommandContext): SharedConfig | undefined {
+/**
+ * The shared settings without those that cannot be read, which `settingsFindings` names: the rest is
+ * checked all the same.
+ */
+function readableConfig({ env, flags }: SettingsSource): SharedConfig | undefined {
   try {
     return readSharedConfig({ env, flags })
-  } catch {
-    // `settingsFindings` says what is wrong with it
-    return undefined
+  } catch (error) {
+    const named = settingRows
+      .flatMap(([name]) => [name, `${name}_FILE`])
+      .filter((name) => new RegExp(`\\b${name}\\b`).test(inWords(error)))
+      .filter((name) => env[name] !== undefined || flags[flagOf(name)] !== undefined)
+    if (named.length === 0) return undefined
+    const none = Object.fromEntries(named.map((name) => [name, undefined]))
+    const noFlags = Object.fromEntries(named.map((name) => [flagOf(name), undefined]))
+    return readableConfig({ env: { ...env, ...none }, flags: { ...flags, ...noFlags } })
   }
 }
 

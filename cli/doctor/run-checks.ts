@@ -34,10 +34,16 @@ export async function runChecks(
         return findings.map((finding) => ({ check: check.name, ...finding }))
       }),
     )
-    return all.flat()
+    return withoutRepeats(all.flat())
   } finally {
     clearInterval(timer)
   }
+}
+
+/** A setting that several checks read is named by the first of them. */
+function withoutRepeats(findings: readonly Checked[]): readonly Checked[] {
+  const first = new Map(findings.toReversed().map((finding) => [finding.what, finding]))
+  return findings.filter((finding) => finding.level === 'skipped' || first.get(finding.what) === finding)
 }
 
 async function findingsOf(

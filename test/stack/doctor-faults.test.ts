@@ -1,6 +1,6 @@
 /** What `airproof doctor` says of each broken thing, one by one, on real servers. */
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -14,10 +14,12 @@ import { command } from '../../cli/doctor/doctor.ts'
 import { openWorld } from '../../cli/doctor/open-world.ts'
 import { type Checked, runChecks } from '../../cli/doctor/run-checks.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { newNatsAccess, rotateNext, writeNatsAccess } from '../../runtime/engines/nats-access.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { environment, readSharedConfig } from '../../runtime/process/config.ts'
+import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { levelKey, systemKeys } from '../../schemas/system-keys.ts'
 import { testAnvil } from '../support/anvil.ts'
@@ -194,6 +196,37 @@ const faults: Readonly<Record<string, Fault>> = {
       ...certificate(folder),
       AIRPROOF_TLS_KEY_FILE: certificate(folder).AIRPROOF_TLS_KEY_FILE,
     }),
+  },
+  'a password without its user': {
+    of: 'settings',
+    what: /NATS_PASSWORD is set/,
+    fix: /NATS_USER is needed too/,
+    breaks: () => ({ NATS_USER: '' }),
+  },
+  'a rotation of passwords that was interrupted': {
+    of: 'rotations',
+    level: 'warning',
+    what: /passwords of api are half rotated/,
+    fix: /airproof access --finish/,
+    breaks: ({ folder }, later) => {
+      const file = join(folder.path, 'nats-access.json')
+      writeNatsAccess(file, rotateNext(newNatsAccess(), ['api']))
+      chmodSync(file, 0o600)
+      later.defer(() => rmSync(file))
+      return {}
+    },
+  },
+  'a key that is half rotated': {
+    of: 'rotations',
+    level: 'warning',
+    what: /secret-key has two secrets/,
+    fix: /airproof access --finish/,
+    breaks: ({ folder }, later) => {
+      const file = join(folder.path, 'secret-key')
+      writeFileSync(file, `${newSecretKey()}\n${newSecretKey()}\n`, { mode: 0o600 })
+      later.defer(() => rmSync(file))
+      return {}
+    },
   },
   'a NATS that is not running': {
     of: 'NATS',
@@ -589,6 +622,16 @@ test.skipIf(noInflux !== undefined)(
   },
   60_000,
 )
+
+test('a wrong setting is named once, and everything else is checked all the same', async () => {
+  const { findings } = await doctor({ NATS_USER: '', SMTP_URL: 'mail.example.org' })
+  const named = findings.filter(({ what }) => what.includes('NATS_PASSWORD is set'))
+  expect(named.map(({ check }) => check)).toEqual(['settings'])
+  const mail = findings.filter(({ what }) => what.includes('SMTP_URL must be'))
+  expect(mail.map(({ check }) => check)).toEqual(['settings'])
+  const checked = new Set(findings.map(({ check }) => check))
+  for (const check of ['disk', 'ports', 'NATS', 'chain']) expect(checked).toContain(check)
+})
 
 test('up ends before it starts anything where a process could not read its settings', async () => {
   using folder = temporaryFolder()
