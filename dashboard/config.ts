@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { WrongUsage } from '../runtime/exit.ts'
+import { freshSecret } from '../runtime/fresh-lines.ts'
 import { type NetworkSettings, readNetworkSettings } from '../runtime/process/network-settings.ts'
-import { freshSecret } from '../runtime/secrets/fresh-lines.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type DashboardConfig = {

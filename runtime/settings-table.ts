@@ -18,7 +18,7 @@ export type Reader =
   | 'gate'
 
 export type SettingRow = {
-  /** `secret`: NAME, or the first line of the file that NAME_FILE names. */
+  /** `secret`: NAME, or the first line of the file that NAME_FILE names, or the credential NAME of systemd. */
   readonly is:
     | 'text'
     | 'int'

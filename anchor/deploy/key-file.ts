@@ -1,6 +1,7 @@
 /** The key that signs anchors: one file, one account, for this and nothing else. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Hex, PrivateKeyAccount } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { codeOf, MustAct } from '../../runtime/exit.ts'
@@ -39,11 +40,15 @@ function accountOf(key: Hex, file: string, setting: string): PrivateKeyAccount {
   }
 }
 
+/** systemd gives a service a credential by an access list, which shows as a group that may read it. */
+const isCredential = (file: string, mode: number): boolean =>
+  mode === 0o440 && (statSync(dirname(file)).mode & 0o007) === 0
+
 function readPrivate(file: string, setting: string): string {
   try {
     // Windows has no such bits; there the folder's own rights decide
     const mode = process.platform === 'win32' ? 0o600 : statSync(file).mode & 0o777
-    if ((mode & 0o077) !== 0)
+    if ((mode & 0o077) !== 0 && !isCredential(file, mode))
       throw new MustAct(
         `${file} holds a private key and others may read it (mode ${mode.toString(8)}): chmod 600 ${file}`,
       )

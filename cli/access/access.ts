@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { openNatsAccess, rotatedUsers } from '../../runtime/engines/nats-access.ts'
 import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
-import { readRunningInstance, writeRunningInstance } from '../../runtime/machine/running-instance.ts'
+import {
+  readRunningInstance,
+  writeRunningInstance,
+} from '../../runtime/machine/running-instance.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import { secretKeyFile } from '../../runtime/secrets/secret-key.ts'
 import { readSettings } from '../../runtime/settings.ts'
@@ -101,7 +104,10 @@ type Wanted = {
 async function rotate(context: CommandContext, { folder, names }: Wanted): Promise<number> {
   const { flags, note, stop } = context
   const { place, servers } = folder === undefined ? ofUp(context) : ofFolder(context, folder)
-  const keyFile = keyFileOf(context, { folder, isNeeded: names.includes(sealingKey) && !flags['all'] })
+  const keyFile = keyFileOf(context, {
+    folder,
+    isNeeded: names.includes(sealingKey) && !flags['all'],
+  })
   const rotating = { place, note, stop }
   const users = names.filter((name) => name !== sealingKey)
   if (users.length > 0) offer(users, rotating)
@@ -147,9 +153,7 @@ function keyFileOf(
   const { dataFolder } = readSharedConfig(context)
   const isNamed = readSettings(context).isSet('AIRPROOF_SECRET')
   const file =
-    isNamed || folder === undefined
-      ? secretKeyFile(context, dataFolder)
-      : join(folder, sealingKey)
+    isNamed || folder === undefined ? secretKeyFile(context, dataFolder) : join(folder, sealingKey)
   if (file !== undefined && existsSync(file)) return file
   if (!isNeeded) return undefined
   throw new MustAct(
@@ -193,7 +197,11 @@ function ofFolder(context: CommandContext, folder: string): Target {
       if (natsUrl === undefined)
         throw new WrongUsage('NATS_URL is needed: the address of every server of the cluster')
       const urls = natsUrl.split(',').map((url) => url.trim())
-      return { urls, natsPinFile, reload: () => reloadAll({ urls, natsPinFile, place, stop: context.stop }) }
+      return {
+        urls,
+        natsPinFile,
+        reload: () => reloadAll({ urls, natsPinFile, place, stop: context.stop }),
+      }
     },
   }
 }

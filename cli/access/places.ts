@@ -1,10 +1,15 @@
 /** Where the passwords of our NATS users are: in the data folder of `airproof up`, or in a folder of their own. */
 import { join } from 'node:path'
-import { openNatsAccess, passwordFileOf, passwordText, type NatsAccess } from '../../runtime/engines/nats-access.ts'
-import { usersFileOf } from '../../runtime/engines/nats-access.ts'
-import { ownUsers, type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
+import {
+  accessFileIn,
+  type NatsAccess,
+  natsFolderIn,
+  passwordFileOf,
+  passwordText,
+  usersFileOf,
+} from '../../runtime/engines/nats-access.ts'
+import { type OwnUser, ownUsers, usersConf } from '../../runtime/engines/nats-users.ts'
 import { writeInPlace } from '../../runtime/private-file.ts'
-import { accessFileIn, natsFolderIn } from '../up/nats.ts'
 
 export type AccessPlace = {
   readonly accessFile: string
@@ -46,5 +51,3 @@ function filesIn(folder: string): Omit<AccessPlace, 'accessFile'> {
     },
   }
 }
-
-export const stepIn = ({ accessFile }: AccessPlace) => openNatsAccess(accessFile).rotation?.step

@@ -1,6 +1,7 @@
 import { openNatsAccess } from '../../runtime/engines/nats-access.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { denialInWords } from '../../runtime/nats/nats-trouble.ts'
+import { askAll } from './ask-servers.ts'
 import type { AccessPlace } from './places.ts'
 
 type Options = {
@@ -10,9 +11,7 @@ type Options = {
   readonly stop: AbortSignal
 }
 
-const listSubject = '$SYS.REQ.SERVER.PING.JSZ'
 const reloadSubject = (serverId: string): string => `$SYS.REQ.SERVER.${serverId}.RELOAD`
-/** For the answers of all servers. */
 const answersWithinMs = 1_000
 
 /**
@@ -27,12 +26,7 @@ export async function reloadAll({ urls, natsPinFile, place, stop }: Options): Pr
   const settings = { natsUrl: urls.join(','), natsLogin, natsPinFile }
   const nc = await connectNats(settings, { name: 'airproof access', once: true, stop })
   try {
-    const ids: string[] = []
-    const answers = await nc.requestMany(listSubject, '{}', {
-      maxWait: answersWithinMs,
-      strategy: 'timer',
-    })
-    for await (const answer of answers) ids.push(answer.json<Answer>().server.id)
+    const ids = (await askAll(nc, 'JSZ', {})).map(({ server }) => server.id)
     // a reload may close this very connection, and then there is no answer
     const request = (id: string) => nc.request(reloadSubject(id), '', { timeout: answersWithinMs })
     const denied = (error: unknown) => denialInWords(error, undefined) !== undefined
@@ -45,5 +39,3 @@ export async function reloadAll({ urls, natsPinFile, place, stop }: Options): Pr
     await nc.close()
   }
 }
-
-type Answer = { readonly server: { readonly id: string } }

@@ -10,11 +10,11 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { changeEntry } from '../../runtime/nats/cas.ts'
+import { sealedMail } from '../../runtime/nats/mail-queue.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
 import { writeInPlace } from '../../runtime/private-file.ts'
 import { newSecretKey, type SecretBox, secretBox } from '../../runtime/secrets/seal-secret.ts'
 import { secretLines } from '../../runtime/settings.ts'
-import { sealedMail } from '../../runtime/nats/mail-queue.ts'
 import { buckets, mailStream } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { parseWebhook, type Webhook } from '../../schemas/webhooks/webhook.ts'
@@ -77,7 +77,8 @@ async function sealAgain(webhooks: KV, former: SecretBox, next: SecretBox): Prom
       current: sealedAgain(current),
       ...(previous && { previous: { ...previous, sealed: sealedAgain(previous.sealed) } }),
     }
-    if (secrets.current === current && secrets.previous?.sealed === previous?.sealed) return undefined
+    if (secrets.current === current && secrets.previous?.sealed === previous?.sealed)
+      return undefined
     return { ...webhook, secrets }
   }
   for await (const key of await webhooks.keys()) {

@@ -6,7 +6,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { secondMs } from '../../core/time.ts'
-import { openConnections } from '../../gate/connections/connections.ts'
 import {
   type NatsAccess,
   openNatsAccess,
@@ -17,7 +16,13 @@ import {
 import type { OwnUser } from '../../runtime/engines/nats-users.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import { denialInWords, type NatsTrouble, natsTrouble, shownUrl } from '../../runtime/nats/nats-trouble.ts'
+import {
+  denialInWords,
+  type NatsTrouble,
+  natsTrouble,
+  shownUrl,
+} from '../../runtime/nats/nats-trouble.ts'
+import { askAll } from './ask-servers.ts'
 import type { AccessPlace } from './places.ts'
 
 export type Servers = {
@@ -96,7 +101,11 @@ export async function finish(servers: Servers, rotating: Rotating): Promise<read
   return users
 }
 
-async function untilAllTake(access: NatsAccess, servers: Servers, rotating: Rotating): Promise<void> {
+async function untilAllTake(
+  access: NatsAccess,
+  servers: Servers,
+  rotating: Rotating,
+): Promise<void> {
   const deadlineMs = performance.now() + reloadedWithinMs
   for (;;) {
     const late = await firstThatRefuses(access, servers, rotating)
@@ -110,8 +119,11 @@ async function untilAllTake(access: NatsAccess, servers: Servers, rotating: Rota
   }
 }
 
-const allTake = async (access: NatsAccess, servers: Servers, rotating: Rotating): Promise<boolean> =>
-  (await firstThatRefuses(access, servers, rotating)) === undefined
+const allTake = async (
+  access: NatsAccess,
+  servers: Servers,
+  rotating: Rotating,
+): Promise<boolean> => (await firstThatRefuses(access, servers, rotating)) === undefined
 
 /** A server that does not let one of the users in; undefined: all take all of them. */
 async function firstThatRefuses(
@@ -150,9 +162,13 @@ async function connectionsOf(
     try {
       // those of commands come and go
       const lasting = users.filter((user) => user !== 'operator' && user !== 'system')
-      const { of } = openConnections(nc)
-      const count = async (user: OwnUser) =>
-        [user, (await Array.fromAsync(of(user))).length] as const
+      const count = async (user: OwnUser) => {
+        const answers = await askAll(nc, 'CONNZ', { auth: true, user })
+        return [
+          user,
+          answers.reduce((sum, { data }) => sum + (data?.connections?.length ?? 0), 0),
+        ] as const
+      }
       return new Map(await Promise.all(lasting.map(count)))
     } finally {
       await nc.close()
@@ -171,7 +187,9 @@ async function untilBack(before: Counts, servers: Servers, rotating: Rotating): 
     const missing = [...before].filter(([user, count]) => (now?.get(user) ?? 0) < count)
     if (missing.length === 0) return
     if (performance.now() > deadlineMs) {
-      const words = missing.map(([user, count]) => `${user} (${now?.get(user) ?? 0} of ${count} connections)`)
+      const words = missing.map(
+        ([user, count]) => `${user} (${now?.get(user) ?? 0} of ${count} connections)`,
+      )
       throw new MustAct(
         `did not sign in again: ${words.join(', ')}. Their processes have an older password file, or none: give them the new one, restart them, and run \`airproof access --finish\` again`,
       )

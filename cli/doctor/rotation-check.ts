@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readNatsAccess, rotatedUsers } from '../../runtime/engines/nats-access.ts'
+import { accessFileIn, readNatsAccess, rotatedUsers } from '../../runtime/engines/nats-access.ts'
 import { secretKeyFile } from '../../runtime/secrets/secret-key.ts'
 import { readSettings, secretLines } from '../../runtime/settings.ts'
 import { type SettingName, settingRows } from '../../runtime/settings-table.ts'
-import { accessFileIn } from '../up/nats.ts'
 import type { Check, World } from './check.ts'
 import { type Finding, orOk, warning } from './finding.ts'
 
@@ -32,7 +31,8 @@ function unfinished({ source, config: { dataFolder } }: World): readonly Finding
   ]
 }
 
-const finishAccess = 'run `airproof access --finish`, with the folder of `airproof access` if there is one'
+const finishAccess =
+  'run `airproof access --finish`, with the folder of `airproof access` if there is one'
 
 function halfRotated(file: string): readonly Finding[] {
   if (existsSync(`${file}.former`))

@@ -43,7 +43,9 @@ export async function runChecks(
 /** A setting that several checks read is named by the first of them. */
 function withoutRepeats(findings: readonly Checked[]): readonly Checked[] {
   const first = new Map(findings.toReversed().map((finding) => [finding.what, finding]))
-  return findings.filter((finding) => finding.level === 'skipped' || first.get(finding.what) === finding)
+  return findings.filter(
+    (finding) => finding.level === 'skipped' || first.get(finding.what) === finding,
+  )
 }
 
 async function findingsOf(

@@ -53,7 +53,18 @@ examples:
     json: { type: 'boolean' },
   },
   flagsOf: {
-    setup: ['url', 'admin-token', 'admin-token-file', 'org', 'bucket', 'secrets', 'rotate', 'now', 'finish', 'json'],
+    setup: [
+      'url',
+      'admin-token',
+      'admin-token-file',
+      'org',
+      'bucket',
+      'secrets',
+      'rotate',
+      'now',
+      'finish',
+      'json',
+    ],
     copy: ['from', 'to', 'json'],
   },
   run: async (context) => {

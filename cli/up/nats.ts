@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import {
+  accessFileIn,
   type NatsAccess,
+  natsFolderIn,
   openNatsAccess,
   passwordFileOf,
   passwordText,
@@ -108,10 +110,6 @@ export async function ownNats(options: Options): Promise<OwnNats> {
     },
   }
 }
-
-export const accessFileIn = (dataFolder: string): string => join(dataFolder, 'nats-access.json')
-/** Where our own server has `users.conf`, and our processes their passwords. */
-export const natsFolderIn = (dataFolder: string): string => join(dataFolder, 'nats')
 
 function ownAccessIn(dataFolder: string): OwnAccess {
   const access = openNatsAccess(accessFileIn(dataFolder))

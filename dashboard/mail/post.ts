@@ -38,10 +38,7 @@ function isHere({ hostname }: URL): boolean {
  * link and the server's password.
  * @param given with user and password, which are never logged; read for each email, as it may be rotated
  */
-export function smtpPost(
-  given: string | (() => string),
-  options: Partial<SmtpOptions> = {},
-): Post {
+export function smtpPost(given: string | (() => string), options: Partial<SmtpOptions> = {}): Post {
   const urlNow = typeof given === 'string' ? () => given : given
   let url = urlNow()
   let open = openTransport(url, options)

@@ -10,6 +10,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createAccount, fromSeed } from '@nats-io/nkeys'
 import { asVersion1 } from '../../schemas/formats.ts'
 import { codeOf, MustAct } from '../exit.ts'
@@ -29,6 +30,11 @@ export type Rotation = {
   /** The other password of each user that is rotated: the next one if offered, the former one if switched. */
   readonly others: Readonly<Partial<Record<OwnUser, string>>>
 }
+
+/** In the data folder of `airproof up`. */
+export const accessFileIn = (dataFolder: string): string => join(dataFolder, 'nats-access.json')
+/** Where our own server has `users.conf`, and our processes their passwords. */
+export const natsFolderIn = (dataFolder: string): string => join(dataFolder, 'nats')
 
 const newPassword = (): string => randomBytes(24).toString('base64url')
 
@@ -57,7 +63,9 @@ export function rotateNext(access: NatsAccess, users: readonly OwnUser[]): NatsA
     return { ...rest, rotation: { step: 'offered', others } }
   }
   if (rotation.step === 'switched') return rest
-  const former = Object.fromEntries(rotatedUsers(access).map((user) => [user, rest.passwords[user]]))
+  const former = Object.fromEntries(
+    rotatedUsers(access).map((user) => [user, rest.passwords[user]]),
+  )
   const passwords = { ...rest.passwords, ...rotation.others }
   return { ...rest, passwords, rotation: { step: 'switched', others: former } }
 }

@@ -16,7 +16,11 @@ export type RunningInstance = {
   readonly dashboard?: string
   readonly nats: string
   /** The user with which the command line signs in to our own NATS. */
-  readonly nats_operator?: { readonly user: string; readonly password: string; readonly file?: string }
+  readonly nats_operator?: {
+    readonly user: string
+    readonly password: string
+    readonly file?: string
+  }
   /** File of its certificate, if it uses TLS. */
   readonly nats_pin?: string
   /** Where MQTT devices sign in. */

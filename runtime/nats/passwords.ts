@@ -1,4 +1,4 @@
-import { freshLines } from '../secrets/fresh-lines.ts'
+import { freshLines } from '../fresh-lines.ts'
 import type { NatsLogin } from './nats-trouble.ts'
 
 /**

@@ -6,7 +6,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { codeOf, MustAct, TryAgain } from '../exit.ts'
 import { readSettings, type SettingsSource } from '../settings.ts'
-import { freshLines } from './fresh-lines.ts'
+import { freshLines } from '../fresh-lines.ts'
 import { newSecretKey, otherKey, rotatingBox, type SecretBox, secretBox } from './seal-secret.ts'
 
 /**

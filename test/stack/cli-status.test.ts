@@ -2,12 +2,13 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openRawPublisher } from '../../cli/shell/raw-publisher.ts'
-import { statusLines } from '../../cli/status.ts'
+import { command, statusLines } from '../../cli/status.ts'
 import { partitionCount, partitionOf } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { readLastBatches } from '../../operate/last-batches.ts'
 import { readStatus } from '../../operate/status-report.ts'
+import { writeRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
 import { deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
@@ -19,6 +20,7 @@ import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
 import { playPipeline } from '../support/played-pipeline.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let nats: TestNats
@@ -316,4 +318,23 @@ it('fits one screen, and names partitions without a worker', async () => {
   expect(lines[0]).toBe('processes  up 7')
   expect(lines.join('\n')).toContain('16 of 16 partitions have no worker')
   for (const line of lines) expect(line.length).toBeLessThan(110)
+})
+
+it('ends with 1 when the supervisor is gone, and says so', async () => {
+  using folder = temporaryFolder()
+  const instance = {
+    api: 'http://127.0.0.1:9',
+    nats: nats.url,
+    key: '',
+    account: { email: '', password: '' },
+  }
+  const env = { AIRPROOF_DATA: folder.path, NATS_URL: nats.url }
+  const statusWith = async (up: number) => {
+    writeRunningInstance(folder.path, { ...instance, pids: { up } })
+    return await runCommand(command, { env })
+  }
+  expect((await statusWith(process.pid)).code).toBe(0)
+  // greater than any pid of Linux
+  const { code, out } = await statusWith(2 ** 30)
+  expect([code, out]).toEqual([1, expect.stringContaining('is gone: start it again')])
 })

@@ -1,5 +1,5 @@
 /** New passwords of NATS users while sensors send: under `up`, on a server of one's own, on a cluster. */
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { connect } from '@nats-io/transport-node'
@@ -11,19 +11,23 @@ import { command as auditLog } from '../../cli/audit-log.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { createSensor, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
+import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { readNatsAccess } from '../../runtime/engines/nats-access.ts'
+import { startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
 import { startChild } from '../../runtime/machine/child.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import { environment } from '../../runtime/process/config.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { environment, readSharedConfig } from '../../runtime/process/config.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
 import { guardedCity } from '../support/guarded-city.ts'
+import { sendingSensor } from '../support/rotation.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runCity } from '../support/running-city.ts'
-import { sendingSensor } from '../support/rotation.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -47,9 +51,7 @@ test('under `up` every user gets a new password by one command, and nothing is l
   const passwords = readNatsAccess(join(data, 'nats-access.json'))?.passwords
   const nc = await connectNats({ natsUrl: nats, natsLogin }, { name: 'test' })
   try {
-    await createSensor(await openRegistry(nc, sensorIdRules()), {
-      ...newEntry({ id, area: 'Ikeja', lat: 6.6, lon: 3.35, address: '', cadenceSeconds: 60, fromMs: 0, nowMs: Date.now() }),
-    })
+    await createSensor(await openRegistry(nc, sensorIdRules()), newSensor())
     const credential = await issueCredential(await new Kvm(nc).open(buckets.credentials), id, {
       nowMs: Date.now(),
     })
@@ -69,7 +71,10 @@ test('under `up` every user gets a new password by one command, and nothing is l
     expect(readRunningInstance(data)?.nats_operator?.password).not.toBe(natsLogin?.password)
     const log = await runCommand(auditLog, { env, flags: { json: true, what: 'access' } })
     expect(log.out.split('\n').map((line) => JSON.parse(line) as object)).toEqual([
-      expect.objectContaining({ what: 'access', details: expect.objectContaining({ outcome: 'done', flags: '--all' }) }),
+      expect.objectContaining({
+        what: 'access',
+        details: expect.objectContaining({ outcome: 'done', flags: '--all' }),
+      }),
       expect.objectContaining({ what: 'access' }),
     ])
 
@@ -105,7 +110,11 @@ test('interrupted after any step, every process can sign in, and the next comman
   await using nats = await guardedNats()
   await using _gate = await nats.startGate()
   await using _city = await guardedCity(nats)
-  await using load = await sendingSensor(nats.url, id, await nats.addSensor(id))
+  await using load = await sendingSensor(
+    nats.url,
+    id,
+    await nats.addSensor(id, { flood: newSensor().flood }),
+  )
   const place = placeOf(nats.folder)
   const now = () => readNatsAccess(place.accessFile)
   const rotating = { place, note: () => undefined, stop: new AbortController().signal }
@@ -162,8 +171,16 @@ test('killed while a server does not answer, it is finished by the next command'
   const former = nats.login('api').password
   nats.server.kill('SIGSTOP')
   const printed: string[] = []
-  await using child = await startChild({ command: process.execPath, args, env, onLine: (line) => printed.push(line) })
-  await eventually('it has begun', () => readNatsAccess(join(nats.folder, 'nats-access.json'))?.rotation)
+  await using child = await startChild({
+    command: process.execPath,
+    args,
+    env,
+    onLine: (line) => printed.push(line),
+  })
+  await eventually(
+    'it has begun',
+    () => readNatsAccess(join(nats.folder, 'nats-access.json'))?.rotation,
+  )
   child.kill('SIGKILL')
   await child.exited
   nats.server.kill('SIGCONT')
@@ -172,4 +189,165 @@ test('killed while a server does not answer, it is finished by the next command'
   expect(await isRefused(nats.url, 'api', former)).toBe(true)
   const again = await runCommand(access, { words: [nats.folder], flags: { finish: true }, env })
   expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/no rotation is under way/) })
+})
+
+test('on a cluster: a process with its password as a credential of systemd, another with its file', async () => {
+  using folder = temporaryFolder()
+  await using opened = new AsyncDisposableStack()
+  const dir = join(folder.path, 'secrets')
+  expect(await runCommand(access, { words: [dir] })).toMatchObject({ code: 0 })
+  const engine = await findNatsServer({ env: environment() })
+  const ports = await Promise.all([1, 2, 3].map(() => freePort()))
+  const routes: number[] = []
+  for (let i = 0; i < 3; i++) routes.push(await freePort())
+  const started = await Promise.all(
+    ports.map(async (port, i) => {
+      const place = join(folder.path, `n${i}`)
+      mkdirSync(place)
+      // each server has a copy, as it would have on a machine of its own
+      copyFileSync(join(dir, 'users.conf'), join(place, 'users.conf'))
+      const config = `
+server_name: n${i}
+listen: "127.0.0.1:${port}"
+jetstream { store_dir: "${place}/streams", max_file_store: 1TB, sync_interval: 2m }
+cluster {
+  name: air
+  listen: "127.0.0.1:${routes[i]}"
+  routes: [ ${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(', ')} ]
+}
+include "users.conf"
+`
+      const server = await startNatsServer({
+        engine,
+        folder: place,
+        port,
+        env: environment(),
+        config,
+      })
+      opened.defer(async () => void (await server.stop()))
+      return { ...server, place }
+    }),
+  )
+  const natsUrl = started.map(({ url }) => url).join(',')
+  const operator = {
+    NATS_URL: natsUrl,
+    NATS_USER: 'operator',
+    NATS_PASSWORD_FILE: join(dir, 'operator-password'),
+  }
+  const nc = await connectNats(
+    { ...readSharedConfig({ env: operator, flags: {} }) },
+    { name: 'test' },
+  )
+  opened.defer(() => nc.close())
+  await eventually(
+    'the streams are made',
+    () =>
+      ensureStreams(nc, { replicas: 3 }).then(
+        () => true,
+        () => undefined,
+      ),
+    { withinMs: 120_000, everyMs: 250 },
+  )
+
+  const start = async (name: string, more: Readonly<Record<string, string>>) => {
+    const admin = await freePort()
+    const env = {
+      ...environment(),
+      NATS_URL: natsUrl,
+      NATS_USER: name,
+      AIRPROOF_DATA: join(folder.path, name),
+      AIRPROOF_ADMIN_PORT: String(admin),
+      AIRPROOF_PUSH_PORT: '0',
+      AIRPROOF_LOG: 'warn',
+      ...more,
+    }
+    const args = ['bin/airproof.mjs', name]
+    const child = opened.use(
+      await startChild({
+        command: process.execPath,
+        args,
+        env,
+        onLine: () => undefined,
+      }),
+    )
+    await eventually(
+      `${name} is ready`,
+      async () => {
+        const answer = await fetch(`http://127.0.0.1:${admin}/ready`, {
+          headers: { connection: 'close' },
+        }).catch(() => undefined)
+        return answer?.ok
+      },
+      { withinMs: 60_000 },
+    )
+    return child
+  }
+  const credentials = join(folder.path, 'credentials')
+  mkdirSync(credentials)
+  /** As systemd does at each start of the unit. */
+  const loadCredential = (): void =>
+    copyFileSync(join(dir, 'pipeline-password'), join(credentials, 'NATS_PASSWORD'))
+  loadCredential()
+  await start('gate', {
+    NATS_PASSWORD_FILE: join(dir, 'gate-password'),
+    NATS_CALLOUT_USER: 'callout',
+    NATS_CALLOUT_PASSWORD_FILE: join(dir, 'callout-password'),
+    NATS_SYSTEM_USER: 'system',
+    NATS_SYSTEM_PASSWORD_FILE: join(dir, 'system-password'),
+    AIRPROOF_CALLOUT_SEED_FILE: join(dir, 'callout-seed'),
+  })
+  const pipeline = await start('pipeline', { CREDENTIALS_DIRECTORY: credentials })
+  await createSensor(await openRegistry(nc, sensorIdRules()), newSensor())
+  const bucket = await new Kvm(nc).open(buckets.credentials)
+  const credential = await issueCredential(bucket, id, { nowMs: Date.now() })
+  await using load = await sendingSensor(started[0]?.url ?? '', id, credential)
+  await eventually('it sends', () => load.sent() > 20)
+  const former = readNatsAccess(join(dir, 'nats-access.json'))?.passwords
+  const env = { NATS_URL: natsUrl }
+
+  const offered = await runCommand(access, { words: [dir], flags: { all: true }, env })
+  expect(offered).toMatchObject({ code: 0, err: '' })
+  expect(offered.out).toMatch(/^1\. bring each file/m)
+  await pipeline.stop()
+  loadCredential()
+  await start('pipeline', { CREDENTIALS_DIRECTORY: credentials })
+  // the servers' copies are forgotten at first
+  const early = await runCommand(access, { words: [dir], flags: { finish: true }, env })
+  expect(early).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/still has the former passwords: put the new users\.conf/),
+  })
+  const sent = load.sent()
+  await eventually('readings go on', () => load.sent() > sent + 5)
+  for (const { place } of started) copyFileSync(join(dir, 'users.conf'), join(place, 'users.conf'))
+  const done = await runCommand(access, {
+    name: 'access',
+    words: [dir],
+    flags: { finish: true },
+    env,
+  })
+  expect(done).toMatchObject({ code: 0, err: '' })
+  for (const { url } of started)
+    for (const user of ownUsers)
+      expect(await isRefused(url, user, former?.[user] ?? ''), `${user} at ${url}`).toBe(true)
+  const after = load.sent()
+  await eventually('readings go on', () => load.sent() > after + 5)
+  expect(await load.check(nc)).toBeGreaterThan(30)
+  const log = await runCommand(auditLog, { env: operator, flags: { what: 'access' } })
+  expect(log.out).toContain('--finish')
+})
+
+/** One that may send as fast as the test does. */
+const newSensor = () => ({
+  ...newEntry({
+    id,
+    area: 'Ikeja',
+    lat: 6.6,
+    lon: 3.35,
+    address: '',
+    cadenceSeconds: 60,
+    fromMs: 0,
+    nowMs: Date.now(),
+  }),
+  flood: { per_second: 1_000, burst: 100_000 },
 })

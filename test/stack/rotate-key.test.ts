@@ -28,7 +28,11 @@ test('webhooks are signed all the while, also when the rotation was interrupted 
   const call = async (path: string, body?: object) => {
     const answer = await fetch(`${api}/v1/webhooks${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        connection: 'close',
+      },
       body: JSON.stringify(body ?? {}),
     })
     return { status: answer.status, body: (await answer.json()) as { webhook: Made } }
@@ -70,11 +74,7 @@ test('webhooks are signed all the while, also when the rotation was interrupted 
     }
     const [first] = readFileSync(file, 'utf8').split('\n')
     expect(await rotate((step) => void steps.push(step))).toBe(1)
-    expect(steps).toEqual([
-      'the next key seals',
-      'sealed again',
-      'the former key is not needed',
-    ])
+    expect(steps).toEqual(['the next key seals', 'sealed again', 'the former key is not needed'])
     for (const killedAt of steps) {
       const killed = rotate((step) => {
         if (step === killedAt) throw new Error('killed')
@@ -90,7 +90,10 @@ test('webhooks are signed all the while, also when the rotation was interrupted 
     }
     const env = { AIRPROOF_DATA: data }
     const flags = { rotate: ['webhook-key'] }
-    expect(await runCommand(access, { name: 'access', flags, env })).toMatchObject({ code: 0, err: '' })
+    expect(await runCommand(access, { name: 'access', flags, env })).toMatchObject({
+      code: 0,
+      err: '',
+    })
     const now = readFileSync(file, 'utf8').trim()
     expect(now).not.toBe(first)
     for (const { id, secret } of made) {

@@ -5,9 +5,9 @@ import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { command } from '../../cli/store/store.ts'
+import { freshSecret } from '../../runtime/fresh-lines.ts'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { environment } from '../../runtime/process/config.ts'
-import { freshSecret } from '../../runtime/secrets/fresh-lines.ts'
 import { openInfluxStore } from '../../store/influx/influx.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, type TestInflux, testInflux } from '../support/influx.ts'
@@ -176,13 +176,19 @@ describe.skipIf(missing !== undefined)(`store setup ${missing ?? ''}`, () => {
     const tokenNow = () => readFileSync(file, 'utf8').trim()
     const place = { url: influx.url, org: 'airproof', bucket }
     const former = tokenNow()
-    await using store = await openInfluxStore({ ...place, token: former, tokenNow: freshSecret(file, former) })
+    await using store = await openInfluxStore({
+      ...place,
+      token: former,
+      tokenNow: freshSecret(file, former),
+    })
     let isOver = false
     let rows = 0
     // no write fails: there is no moment without a token that works
     const writing = (async () => {
       for (; !isOver; rows++)
-        await store.writeBatch([readingOf({ timeMs: Date.UTC(2026, 0, 1) + rows * 1_000, pm25: 1, aqi: 4 })])
+        await store.writeBatch([
+          readingOf({ timeMs: Date.UTC(2026, 0, 1) + rows * 1_000, pm25: 1, aqi: 4 }),
+        ])
     })()
     writing.catch(() => undefined)
     let [at, cutAt] = [0, 0]
@@ -207,7 +213,9 @@ describe.skipIf(missing !== undefined)(`store setup ${missing ?? ''}`, () => {
     await expect(older.ping()).rejects.toThrow('INFLUX_TOKEN')
     const after = rows
     await eventually('rows are written', () => rows > after + 3)
-    expect(await inSecrets(bucket, { url, secrets, rotate: true, now: true })).toMatchObject({ code: 0 })
+    expect(await inSecrets(bucket, { url, secrets, rotate: true, now: true })).toMatchObject({
+      code: 0,
+    })
     const last = rows
     await eventually('rows are written', () => rows > last + 3)
     isOver = true

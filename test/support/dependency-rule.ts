@@ -195,6 +195,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
   cli: {
     shell: [],
     up: ['shell', 'doctor'],
+    access: ['shell'],
     store: ['shell', 'up'],
     doctor: ['shell'],
     backup: ['shell'],

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { WrongUsage } from '../../runtime/exit.ts'
+import { freshSecret } from '../../runtime/fresh-lines.ts'
+import { credentialFiles } from '../../runtime/process/config.ts'
 import { flagOf, parseDurationMs, readSettings, readSettingsBy } from '../../runtime/settings.ts'
 import type { SettingRow } from '../../runtime/settings-table.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -93,4 +95,35 @@ test('a secret comes from its variable or from the first line of its file', () =
   expect(secret({ P_FILE: file })).toBe('s3cret')
   expect(secret({ P: 'direct', P_FILE: file })).toBe('direct')
   expect(secret({})).toBeUndefined()
+})
+
+test('a secret may be a credential of systemd; a value, a file and a value that was emptied are used before it', () => {
+  using folder = temporaryFolder()
+  const credentials = join(folder.path, 'credentials')
+  mkdirSync(credentials)
+  for (const name of ['NATS_PASSWORD', 'ANCHOR_KEY', 'AIRPROOF_LOG', 'INFLUX_TOKEN'])
+    writeFileSync(join(credentials, name), `of ${name}\n`)
+  const inCredentials = { CREDENTIALS_DIRECTORY: credentials }
+  const found = credentialFiles({ ...inCredentials, INFLUX_TOKEN: '' })
+  expect(found).toEqual({
+    NATS_PASSWORD_FILE: join(credentials, 'NATS_PASSWORD'),
+    ANCHOR_KEY_FILE: join(credentials, 'ANCHOR_KEY'),
+  })
+  expect(readSettings({ env: { ...found }, flags: {} }).secret('NATS_PASSWORD')).toBe(
+    'of NATS_PASSWORD',
+  )
+  expect(credentialFiles({})).toEqual({})
+})
+
+test('a secret in a file is read again when the file has changed, and stays when it is gone', () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'secret')
+  const now = freshSecret(file, 'first')
+  expect(now()).toBe('first')
+  writeFileSync(file, 'second\nfirst\n')
+  expect(now()).toBe('second')
+  writeFileSync(file, '')
+  expect(now()).toBe('second')
+  writeFileSync(file, 'the third\n')
+  expect(now()).toBe('the third')
 })
