@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { accessFileIn, readNatsAccess, rotatedUsers } from '../../runtime/engines/nats-access.ts'
 import { secretKeyFile } from '../../runtime/secrets/secret-key.ts'
-import { readSettings, secretLines } from '../../runtime/settings.ts'
-import { type SettingName, settingRows } from '../../runtime/settings-table.ts'
+import { secretLines } from '../../runtime/settings.ts'
+import { settingRows } from '../../runtime/settings-table.ts'
 import type { Check, World } from './check.ts'
 import { type Finding, orOk, warning } from './finding.ts'
 
@@ -14,13 +14,11 @@ export const rotationCheck: Check = {
 }
 
 function unfinished({ source, config: { dataFolder } }: World): readonly Finding[] {
-  const settings = readSettings(source)
   const underUp = readNatsAccess(accessFileIn(dataFolder))
   const users = underUp === undefined ? [] : rotatedUsers(underUp)
-  const names: readonly SettingName[] = settingRows.flatMap(([name, { is }]) =>
-    is === 'secret' ? [name] : [],
+  const named = settingRows.flatMap(([name, { is }]) =>
+    is === 'secret' ? (source.env[`${name}_FILE`] ?? []) : [],
   )
-  const named = names.flatMap((name) => settings.secretFile(name as 'NATS_PASSWORD') ?? [])
   const key = secretKeyFile(source, dataFolder)
   const files = new Set([...named, ...(key === undefined ? [] : [key])])
   return [

@@ -33,7 +33,9 @@ export async function sendingSensor(url: string, id: string, credential: string)
       const { accepted } = await untilJudged(operator)
       const times = accepted.map(({ timeMs }) => timeMs)
       expect(new Set(times).size).toBe(times.length)
-      expect(times.toSorted()).toEqual(sensors.acknowledged.map(({ timeMs }) => timeMs).toSorted())
+      expect(times.toSorted((a, b) => a - b)).toEqual(
+        sensors.acknowledged.map(({ timeMs }) => timeMs).toSorted((a, b) => a - b),
+      )
       return times.length
     },
     [Symbol.asyncDispose]: async () => {
