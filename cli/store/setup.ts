@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { sqliteFileIn } from '../../runtime/machine/store-place.ts'

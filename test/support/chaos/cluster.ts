@@ -5,7 +5,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { command as accessCommand } from '../../../cli/access.ts'
+import { command as accessCommand } from '../../../cli/access/access.ts'
 import { findNatsServer, type NatsServerEngine } from '../../../runtime/engines/find-nats-server.ts'
 import type { Denied } from '../../../runtime/engines/nats-lines.ts'
 import { type NatsServer, startNatsServer } from '../../../runtime/engines/nats-server.ts'
