@@ -32,11 +32,13 @@ of it is written again whenever the command runs, so keep that one.
 
 With --rotate NAME a secret is replaced while everything goes on: the password of a user of NATS
 (${ownUsers.join(', ')}),
-or webhook-key, the key that seals webhooks' secrets (AIRPROOF_SECRET_FILE). --all is all of them. Without DIR it is those of the \`airproof up\` that runs on the data folder, and
-it is done when the command ends. With DIR the files have both secrets at first: bring them to the processes that do not read them in DIR, and restart those that read them at their start
-only (containers of a cluster, credentials of systemd). Then --finish gives the new passwords to
-users.conf, has the servers of NATS_URL read it, and deletes the former ones. --now does both at
-once, where all processes read the files in DIR. A command that was interrupted is run again.
+or webhook-key, the key that seals webhooks' secrets (AIRPROOF_SECRET_FILE). --all is all of them.
+Without DIR it is those of the \`airproof up\` that runs on the data folder, and it is done when the
+command ends. With DIR the files have both secrets at first: bring them to the processes that do
+not read them in DIR, and restart those that read them at their start only (credentials of
+systemd). Then --finish gives the new passwords to users.conf, has the servers of NATS_URL read it,
+and deletes the former ones. --now does both at once, where all processes read the files in DIR. A
+command that was interrupted is run again.
 docs/secrets.md has all other secrets.
 
   --rotate NAME   one of them; several times for several

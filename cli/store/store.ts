@@ -23,8 +23,8 @@ setup   Makes what airproof needs in an InfluxDB 2: the bucket of readings (air)
   --org NAME                the organisation in InfluxDB, which must be there (airproof)
   --bucket NAME             the bucket of readings (air)
   --secrets DIR             for compose and clusters: the token files go into DIR, not .env
-  --rotate                  new tokens; the former ones work until --finish, so that the files can be
-                            brought to processes elsewhere
+  --rotate                  new tokens; the former ones work until --finish, so that the files
+                            can be brought to processes elsewhere
   --finish                  deletes the former tokens
   --now                     with --rotate: at once, where all processes read these files
 
