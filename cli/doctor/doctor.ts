@@ -23,10 +23,10 @@ usage: airproof doctor [--all] [--json]
 Checks, in less than 5 s and without changing anything: every setting, versions, the data folder,
 its disk, the modes of secret files, rotations, ports, TLS certificates; NATS (sign-in, JetStream,
 copies, sync, its clock, all streams), the format level, the processes; the store (InfluxDB's two
-buckets, its token, how long it keeps rows; the version of the SQLite file); the chain (nodes, contract, the
-writer's key and coin, alarms); the mail server; messages and entries that cannot be read; the
-archive. One line for each: ok, warning or broken, what it is, and what to do. What needs a server
-that does not answer is skipped. It ends with 0, or with 1 if something is broken.
+buckets, its token, how long it keeps rows; the version of the SQLite file); the chain (nodes,
+contract, the writer's key and coin, alarms); the mail server; messages and entries that cannot be
+read; the archive. One line for each: ok, warning or broken, what it is, and what to do. What
+needs a server that does not answer is skipped. It ends with 0, or with 1 if something is broken.
 
   --all   every message of every stream, however long that takes, not only the newest
   --json  the same as one line of JSON
