@@ -197,8 +197,12 @@ function ofFolder(context: CommandContext, folder: string): Target {
     servers: () => {
       const { natsUrl, natsPinFile } = readSharedConfig(context)
       if (natsUrl === undefined)
-        throw new WrongUsage('NATS_URL is needed: the address of every server of the cluster')
+        throw new WrongUsage('NATS_URL is needed: the address of the server')
       const urls = natsUrl.split(',').map((url) => url.trim())
+      if (urls.length > 1)
+        throw new WrongUsage(
+          `NATS_URL names ${urls.length} servers: passwords of a cluster are not rotated by this command yet. docs/secrets.md says how they are replaced with a restart`,
+        )
       return {
         urls,
         natsPinFile,

@@ -191,7 +191,8 @@ async function killed(
   const parts = (): number => (existsSync(folder) ? readdirSync(folder).length : 0)
   await eventually('it has begun', () => !child.isAlive() || parts() > 1, { everyMs: 1 })
   child.kill('SIGKILL')
-  expect(await child.exited, err.join('\n')).toEqual({ code: null, signal: 'SIGKILL' })
+  const ended = await child.exited
+  expect({ ended, err }).toMatchObject({ ended: { code: null, signal: 'SIGKILL' } })
 }
 
 function endNow(pid: number): void {

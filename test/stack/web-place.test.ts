@@ -167,7 +167,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       })
       const asked = page.waitForRequest(at('/now/ikeja'), { timeout: 25_000 })
       await page.goto(at('/areas/ikeja'))
-      await asked
+      expect((await asked).url()).toBe(at('/now/ikeja'))
       await page.context().close()
     })
 
