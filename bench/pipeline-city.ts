@@ -6,7 +6,7 @@ import { createInbox, type NatsConnection } from '@nats-io/transport-node'
 import { fromHundredths } from '../core/air/hundredths.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
 import type { NamedValues } from '../core/air/values.ts'
-import { ensureStreams } from '../runtime/nats/streams.ts'
+import { ensureStreams } from '../runtime/nats/streams/streams.ts'
 import {
   buckets,
   eventsStream,

@@ -42,7 +42,7 @@ import { createBatchIndex } from '../operate/proofs/batch-index.ts'
 import { createProveReading } from '../operate/proofs/prove-reading.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { openBatchBlobs } from '../runtime/nats/batch-blobs.ts'
-import { ensureStreams } from '../runtime/nats/streams.ts'
+import { ensureStreams } from '../runtime/nats/streams/streams.ts'
 import { environment } from '../runtime/process/config.ts'
 import {
   type Anchored,

@@ -1,6 +1,6 @@
 import { exitCodes } from '../runtime/exit.ts'
-import { differenceInWords } from '../runtime/nats/compare-streams.ts'
-import { compareStreams, ensureStreams, type StreamWork } from '../runtime/nats/streams.ts'
+import { differenceInWords } from '../runtime/nats/streams/compare-streams.ts'
+import { compareStreams, ensureStreams, type StreamWork } from '../runtime/nats/streams/streams.ts'
 import { writeKeyFingerprint } from '../runtime/secrets/secret-key.ts'
 import type { Command } from './shell/command.ts'
 import { withInstance } from './shell/instance.ts'

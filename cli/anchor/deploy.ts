@@ -21,7 +21,7 @@ import { levelOf } from '../../runtime/nats/format-level.ts'
 import { lastValues } from '../../runtime/nats/last-values.ts'
 import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
-import { needStreams } from '../../runtime/nats/streams.ts'
+import { needStreams } from '../../runtime/nats/streams/streams.ts'
 import { borderKey, parseBorder, type SealedBatch } from '../../schemas/anchoring/batch-record.ts'
 import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import {

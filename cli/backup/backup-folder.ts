@@ -4,7 +4,7 @@ import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from 'no
 import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { MustAct } from '../../runtime/exit.ts'
-import type { ChunkSink } from '../../runtime/nats/stream-copy.ts'
+import type { ChunkSink } from '../../runtime/nats/streams/stream-copy.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
 import { type BackupFile, type Manifest, manifestFile, unfinishedFile } from './manifest.ts'
 

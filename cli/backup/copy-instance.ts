@@ -31,8 +31,8 @@ import { partitionCount } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import { catalogueFile } from '../../operate/archive/archive-layout.ts'
 import { codeOf, TryAgain } from '../../runtime/exit.ts'
-import { copyStream, type StreamCopy } from '../../runtime/nats/stream-copy.ts'
-import { bucketStream, streamTable } from '../../runtime/nats/stream-table.ts'
+import { copyStream, type StreamCopy } from '../../runtime/nats/streams/stream-copy.ts'
+import { bucketStream, streamTable } from '../../runtime/nats/streams/stream-table.ts'
 import {
   attemptsStream,
   blobsStream,

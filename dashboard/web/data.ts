@@ -1,7 +1,7 @@
 /** Requests to our own server, and to no other. Failures are errors in words. */
 import { refusalTextOf } from './account-texts.ts'
 import { forgetSession, me, renewCsrf } from './me.ts'
-import { learnTime } from './parts/clock.ts'
+import { learnTime } from './parts/time/clock.ts'
 import { language, texts } from './texts.ts'
 
 const { states } = texts.common

@@ -1,7 +1,7 @@
 /** The signed-in account, requested once, when the pages start. */
 import { signal } from '@preact/signals'
 import type { Box } from '../../core/map-box.ts'
-import { learnTime } from './parts/clock.ts'
+import { learnTime } from './parts/time/clock.ts'
 
 export type Account = {
   readonly id: string

@@ -47,7 +47,7 @@ import {
   webhooksKey,
 } from '../../schemas/system-keys.ts'
 import { inboxPrefixOf } from '../nats/own-inbox.ts'
-import { bucketStream } from '../nats/stream-table.ts'
+import { bucketStream } from '../nats/streams/stream-table.ts'
 
 /** Each has an account of its own; only `operator`, the user of the command line, is in AIR. */
 export const processUsers = [

@@ -4,8 +4,8 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { knownLevel, type LevelNow, levelOf, watchFormatLevel } from '../nats/format-level.ts'
-import type { StreamOptions } from '../nats/stream-table.ts'
-import { needStreams } from '../nats/streams.ts'
+import type { StreamOptions } from '../nats/streams/stream-table.ts'
+import { needStreams } from '../nats/streams/streams.ts'
 
 type Joining = StreamOptions & {
   /** `pipeline`, `api`, … */

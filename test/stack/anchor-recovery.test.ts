@@ -37,7 +37,7 @@ import { type BatchHeader, headerHash, recordOf } from '../../core/proof/header.
 import { createKeccak } from '../../runtime/keccak.ts'
 import { levelText } from '../../runtime/nats/format-level.ts'
 import { readDeployments } from '../../runtime/nats/read-deployments.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { borderKey, headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,

@@ -25,7 +25,7 @@ import { readSealed } from '../../operate/exports/sealed-headers.ts'
 import { type BatchIndex, createBatchIndex } from '../../operate/proofs/batch-index.ts'
 import { onBroken } from '../../runtime/broken.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import {
   type Anchored,
   anchoredKey,

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createWebhookClaims, type WebhookClaims } from '../../api/webhooks/claims.ts'
 import { mostWebhooks } from '../../api/webhooks/webhook-error.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 

@@ -6,7 +6,7 @@ import { command } from '../../cli/audit-log.ts'
 import { command as keys } from '../../cli/keys.ts'
 import { command as upgrade } from '../../cli/upgrade.ts'
 import type { OperatorEntry } from '../../operate/operator-log.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { signInAs, type TestNats, testNats } from '../support/nats.ts'
 import { runCommand } from '../support/run-command.ts'
 

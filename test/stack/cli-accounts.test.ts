@@ -20,7 +20,7 @@ import {
   revokeKey,
 } from '../../operate/account-book.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 
 const nowMs = Date.UTC(2026, 0, 31, 12)

@@ -10,7 +10,7 @@ import {
   replayRejected,
 } from '../../operate/rejected-messages.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import {
   rawStream,
   rejectedHeaders,

@@ -17,7 +17,7 @@ import {
 } from '../../operate/sensor-registry.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import { rawStream, rawSubject } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'

@@ -12,7 +12,7 @@ import { startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { environment } from '../../runtime/process/config.ts'
 import {

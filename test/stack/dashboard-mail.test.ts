@@ -16,7 +16,7 @@ import { createAccount, createKey, listKeys, openAccountBook } from '../../opera
 import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { countDropped, MailFull, openMailQueue, sealedMail } from '../../runtime/nats/mail-queue.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
 import type { Mail } from '../../schemas/people/mail.ts'
 import { laneSubject, mailStream } from '../../schemas/subjects.ts'

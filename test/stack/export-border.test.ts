@@ -20,7 +20,7 @@ import { needDeployments, readSealed } from '../../operate/exports/sealed-header
 import { exitCodes } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
 import type { Deployments } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'

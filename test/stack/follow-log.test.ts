@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { followLog } from '../../runtime/nats/follow-log.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { eventually } from '../support/eventually.ts'
 import { publishReading } from '../support/log-reading.ts'
 import { testNats } from '../support/nats.ts'

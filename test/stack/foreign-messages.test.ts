@@ -10,7 +10,7 @@ import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { minuteMs } from '../../core/time.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { lastMessage, messageAt, nextMessage } from '../../runtime/nats/stored-message.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import {

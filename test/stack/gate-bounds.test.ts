@@ -4,7 +4,7 @@ import { Kvm } from '@nats-io/kv'
 import type { MqttClient } from 'mqtt'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { dayMs } from '../../core/time.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import {
   buckets,
   mailStream,

@@ -1,7 +1,7 @@
 /** A large backlog for one endpoint: due at once, and more than the ledger holds. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'

@@ -1,6 +1,6 @@
 /** The broker returns with an older copy of the streams that the notifier reads: a restored volume. */
 import { expect, test } from 'vitest'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { eventsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'

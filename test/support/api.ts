@@ -20,7 +20,7 @@ import { createState, type PartitionState } from '../../core/state/partition-sta
 import { dayMs } from '../../core/time.ts'
 import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import { writeKeyFingerprint } from '../../runtime/secrets/secret-key.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'

@@ -11,7 +11,7 @@ import { openPush, type Push, type PushOptions } from '../../gate/push/open-push
 import { createApplication } from '../../operate/applications.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { openLog } from '../../runtime/log.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { Application } from '../../schemas/devices/application.ts'
 import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'

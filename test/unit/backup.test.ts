@@ -6,7 +6,7 @@ import { openFilesIn, secretFilesIn } from '../../cli/backup/local-files.ts'
 import { type Manifest, manifestFile, readManifest } from '../../cli/backup/manifest.ts'
 import { openFiles, sealFiles } from '../../cli/backup/seal-files.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { tableNumber } from '../../runtime/nats/stream-table.ts'
+import { tableNumber } from '../../runtime/nats/streams/stream-table.ts'
 import { ourVersion } from '../../runtime/version.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

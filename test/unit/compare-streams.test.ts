@@ -5,13 +5,13 @@ import {
   changesOf,
   differenceInWords,
   differencesOf,
-} from '../../runtime/nats/compare-streams.ts'
+} from '../../runtime/nats/streams/compare-streams.ts'
 import {
   type NamedStream,
   streamTable,
   tableHash,
   tableNumber,
-} from '../../runtime/nats/stream-table.ts'
+} from '../../runtime/nats/streams/stream-table.ts'
 import { rejectedStream } from '../../schemas/subjects.ts'
 
 const table: NamedStream = streamTable().find(({ name }) => name === rejectedStream) ?? {

@@ -15,7 +15,7 @@ import { basicNames, quantities, quantityNames } from '../../core/air/quantities
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { fewestValues, sameValues, valuesOf } from '../../core/air/values.ts'
 import { wordsOfFlag } from '../../dashboard/web/pages/sensor/words.ts'
-import { namesOf } from '../../dashboard/web/parts/quantity-names.ts'
+import { namesOf } from '../../dashboard/web/parts/air/quantity-names.ts'
 import { esphomeQuantity } from '../../gate/devices/esphome.ts'
 import { openDraft } from '../../gate/devices/mapped.ts'
 import { mapDecoded } from '../../gate/devices/uplink.ts'

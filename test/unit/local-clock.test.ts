@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startOfStep, stepStarts, timeZoneOf, utc } from '../../core/local-time.ts'
 import { dayMs } from '../../core/time.ts'
-import { startOfDay } from '../../dashboard/web/parts/local-clock.ts'
+import { startOfDay } from '../../dashboard/web/parts/time/local-clock.ts'
 
 test('a browser’s days begin where those of the API do', () => {
   const zones = ['UTC', 'Africa/Lagos', 'America/New_York', 'America/Sao_Paulo', 'Asia/Kathmandu']

@@ -31,7 +31,7 @@ import {
   minuteMs,
   offsetText,
   startOfDay,
-} from '../../dashboard/web/parts/local-clock.ts'
+} from '../../dashboard/web/parts/time/local-clock.ts'
 
 const zones = [
   'UTC',

@@ -9,10 +9,10 @@ import {
   matching,
   type Order,
 } from '../../dashboard/web/pages/city/city-sensor.ts'
-import { inkOn } from '../../dashboard/web/parts/ink.ts'
+import { inkOn } from '../../dashboard/web/parts/air/ink.ts'
 import { languages, snippet } from '../../dashboard/web/parts/snippet.ts'
-import { ago, duration, isLongAgo, utcTime } from '../../dashboard/web/parts/times.ts'
-import { zonesOf } from '../../dashboard/web/parts/zones.ts'
+import { ago, duration, isLongAgo, utcTime } from '../../dashboard/web/parts/time/times.ts'
+import { zonesOf } from '../../dashboard/web/parts/time/zones.ts'
 
 const sensor = (id: string, more: Partial<CitySensor> = {}): CitySensor => ({
   id,

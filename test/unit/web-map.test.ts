@@ -5,8 +5,8 @@ import { airIndices } from '../../core/air/index/indices.ts'
 import { usBands } from '../../core/air/index/us-bands.ts'
 import { type MapSensor, openClusters } from '../../dashboard/web/map/clusters.ts'
 import { heightOf, openTally } from '../../dashboard/web/map/tally.ts'
-import { contrast, ringOf } from '../../dashboard/web/parts/ink.ts'
-import { binOf, scaleOf, servedScale } from '../../dashboard/web/parts/scales.ts'
+import { contrast, ringOf } from '../../dashboard/web/parts/air/ink.ts'
+import { binOf, scaleOf, servedScale } from '../../dashboard/web/parts/air/scales.ts'
 import { difference, visions } from '../support/color-vision.ts'
 
 /** The colours of the ground as the pages have them: light, then dark. */

@@ -1,4 +1,4 @@
-import { dateText, dayMs } from '../parts/local-clock.ts'
+import { dateText, dayMs } from '../parts/time/local-clock.ts'
 import type { StepAnswer } from './series.ts'
 
 export type MonthDays = {

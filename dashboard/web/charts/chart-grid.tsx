@@ -1,7 +1,7 @@
 /** A plot for each quantity, with one cursor for all. */
 import type { Signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { zonesOf } from '../parts/zones.ts'
+import { zonesOf } from '../parts/time/zones.ts'
 import type { Loaded } from './loaded.ts'
 import { stepMs } from './period.ts'
 import { Plot, type PlotLine } from './plot.tsx'

@@ -1,5 +1,5 @@
-import { categoryAt, categoryWords } from '../parts/categories.ts'
-import { colorOf } from '../parts/palette.ts'
+import { categoryAt, categoryWords } from '../parts/air/categories.ts'
+import { colorOf } from '../parts/air/palette.ts'
 import { format, words } from './words.ts'
 
 type CellProps = {

@@ -1,5 +1,12 @@
 /** Which time charts show: what the address has of it, and the span and steps that it means. */
-import { dateText, dayMs, hourMs, minuteMs, startOfDate, startOfDay } from '../parts/local-clock.ts'
+import {
+  dateText,
+  dayMs,
+  hourMs,
+  minuteMs,
+  startOfDate,
+  startOfDay,
+} from '../parts/time/local-clock.ts'
 
 /** Days back from the newest data. */
 export const spans = { '24h': 1, '7d': 7, '30d': 30, '1y': 365 } as const

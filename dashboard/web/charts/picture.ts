@@ -1,6 +1,6 @@
 /** The charts on show as one picture, with what they are of and where they come from. */
 import { getJson } from '../data.ts'
-import { zoneName } from '../parts/time-zone.ts'
+import { zoneName } from '../parts/time/time-zone.ts'
 import { shownAs } from './quantity.ts'
 import { words } from './words.ts'
 

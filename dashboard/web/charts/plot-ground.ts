@@ -1,7 +1,7 @@
 /** What is behind the lines of a plot: bands with their names, where days begin, a guideline. */
 import type uPlot from 'uplot'
-import { colorOf } from '../parts/palette.ts'
-import type { Zone as Band } from '../parts/zones.ts'
+import { colorOf } from '../parts/air/palette.ts'
+import type { Zone as Band } from '../parts/time/zones.ts'
 import { words } from './words.ts'
 
 /** A level that the values are read against. */

@@ -1,8 +1,8 @@
 /** How charts name and write a quantity, the index, or a step of time. */
 import { quantities } from '../../../core/air/quantities.ts'
 import { whoDay } from '../../../core/air/who-2021.ts'
-import { dayMs } from '../parts/local-clock.ts'
-import { namesOf } from '../parts/quantity-names.ts'
+import { namesOf } from '../parts/air/quantity-names.ts'
+import { dayMs } from '../parts/time/local-clock.ts'
 import { texts } from '../texts.ts'
 import type { Guide } from './plot-ground.ts'
 import { extentOf, type Line } from './series.ts'

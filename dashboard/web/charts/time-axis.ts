@@ -1,5 +1,5 @@
 /** Where a time axis has lines and labels, in local time. Each day, month or year is named once. */
-import { dayMs, hourMs, instantOf, localMs, startOfDay } from '../parts/local-clock.ts'
+import { dayMs, hourMs, instantOf, localMs, startOfDay } from '../parts/time/local-clock.ts'
 
 export type TimeAxis = {
   /** Where hours, days, months or years begin. */

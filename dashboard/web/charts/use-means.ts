@@ -1,7 +1,7 @@
 /** The mean index over the last months, in long steps: asked for when the reader scrolls to it. */
 import { getJson } from '../data.ts'
-import { startOfDay } from '../parts/local-clock.ts'
-import { zone } from '../parts/time-zone.ts'
+import { startOfDay } from '../parts/time/local-clock.ts'
+import { zone } from '../parts/time/time-zone.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSeen } from '../parts/use-seen.ts'
 import { statisticsUrl, type Target } from './ask-series.ts'

@@ -1,4 +1,4 @@
-import { serverMs } from '../parts/clock.ts'
+import { serverMs } from '../parts/time/clock.ts'
 import {
   chooseZone,
   differentChoices,
@@ -6,7 +6,7 @@ import {
   zoneChoices,
   zoneName,
   zoneOf,
-} from '../parts/time-zone.ts'
+} from '../parts/time/time-zone.ts'
 import { words } from './words.ts'
 
 /** The network's zone, the reader's own, or UTC. */

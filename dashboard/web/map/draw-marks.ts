@@ -1,6 +1,6 @@
 /** Marks on a canvas: a pill with the number, a ring of shares where several are one mark. */
-import { inkOn, ringOf } from '../parts/ink.ts'
-import { binOf, type Scale } from '../parts/scales.ts'
+import { inkOn, ringOf } from '../parts/air/ink.ts'
+import { binOf, type Scale } from '../parts/air/scales.ts'
 
 /** The colours of the present scheme, `#rrggbb`. */
 export type Looks = {

@@ -1,5 +1,5 @@
 /** What marks of several sensors tell, counted when it is first asked for. */
-import { binOf, type Scale } from '../parts/scales.ts'
+import { binOf, type Scale } from '../parts/air/scales.ts'
 import type { Item } from './clusters.ts'
 import type { Said } from './draw-marks.ts'
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { PlaceNow } from '../../place-now.ts'
 import { AskError, getJson } from '../data.ts'
 import { firstPlace } from '../first-place.ts'
-import { serverMs } from './clock.ts'
+import { serverMs } from './time/clock.ts'
 import { useEvery } from './use-every.ts'
 
 type Which = { readonly kind: PlaceNow['kind']; readonly id: string }

@@ -29,7 +29,7 @@ import { sortLeaves } from '../../../core/proof/sort-leaves.ts'
 import { merkleRoot, nodeHash, tileLeaves } from '../../../core/proof/tree.ts'
 import { createKeccak } from '../../../runtime/keccak.ts'
 import { openBatchBlobs } from '../../../runtime/nats/batch-blobs.ts'
-import { ensureStreams } from '../../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../../runtime/nats/streams/streams.ts'
 import { headerKey, sealedEntry } from '../../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,

@@ -5,7 +5,7 @@ import { type SensorId, sensorIdRules } from '../../../core/air/sensor-id.ts'
 import type { NamedValues } from '../../../core/air/values.ts'
 import { dayMs } from '../../../core/time.ts'
 import { importSensors, newEntry, openRegistry } from '../../../operate/sensor-registry.ts'
-import { ensureStreams } from '../../../runtime/nats/streams.ts'
+import { ensureStreams } from '../../../runtime/nats/streams/streams.ts'
 
 const rules = sensorIdRules()
 const districts = ['IKJ', 'LEK', 'SUR', 'YAB', 'APA']

@@ -1,5 +1,5 @@
 import type { PageProps } from '../../page.ts'
-import { Headline, HeadlineAway } from '../../parts/headline.tsx'
+import { Headline, HeadlineAway } from '../../parts/air/headline.tsx'
 import { Later } from '../../parts/later.tsx'
 import { Share } from '../../parts/share.tsx'
 import { placeTexts } from '../../parts/texts-of-place.ts'

@@ -1,5 +1,5 @@
 import { Filled } from '../../parts/filled.tsx'
-import { When } from '../../parts/when.tsx'
+import { When } from '../../parts/time/when.tsx'
 import { texts } from '../../texts.ts'
 import type { Line } from './stream.ts'
 

@@ -1,6 +1,6 @@
 /** The map with all that belongs to it. */
 import { useEffect } from 'preact/hooks'
-import { Legend, ScaleBar } from '../../parts/legend.tsx'
+import { Legend, ScaleBar } from '../../parts/air/legend.tsx'
 import { texts } from '../../texts.ts'
 import type { LiveCity } from './live-city.ts'
 import { MapSwitch } from './map-switch.tsx'

@@ -1,8 +1,8 @@
 /** What the map and the list show: a quantity; of the index also its averaging and which one. */
 import { quantityNames } from '../../../../core/air/quantities.ts'
 import { Select } from '../../forms/select.tsx'
-import { namesOf } from '../../parts/quantity-names.ts'
-import type { ShownQuantity } from '../../parts/scales.ts'
+import { namesOf } from '../../parts/air/quantity-names.ts'
+import type { ShownQuantity } from '../../parts/air/scales.ts'
 import { texts } from '../../texts.ts'
 import { type Choice, indices, means } from './shown.ts'
 

@@ -3,7 +3,7 @@
  * quiet air: after 40 s without a word the connection is given up and made again.
  */
 import { type Signal, signal } from '@preact/signals'
-import { serverMs } from '../../parts/clock.ts'
+import { serverMs } from '../../parts/time/clock.ts'
 import type { News } from './city-sensor.ts'
 
 export type Line =

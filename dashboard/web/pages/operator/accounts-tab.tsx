@@ -8,8 +8,8 @@ import { Badge } from '../../parts/badge.tsx'
 import { Filled } from '../../parts/filled.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/time/when.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
-import { When } from '../../parts/when.tsx'
 import type { AccountRow } from './operator-data.ts'
 
 const { accounts: words } = accountTexts.operator

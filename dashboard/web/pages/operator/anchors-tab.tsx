@@ -6,8 +6,8 @@ import { Badge } from '../../parts/badge.tsx'
 import { Filled } from '../../parts/filled.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/time/when.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
-import { When } from '../../parts/when.tsx'
 import { format, texts } from '../../texts.ts'
 
 const { anchors: words } = accountTexts.operator

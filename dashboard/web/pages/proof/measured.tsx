@@ -1,8 +1,8 @@
 import type { ProvenReading } from '../../../../anchor/verifier/airproof-verify.js'
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { Aqi } from '../../parts/air/aqi.tsx'
+import { namesOf } from '../../parts/air/quantity-names.ts'
 import { Amount } from '../../parts/amount.tsx'
-import { Aqi } from '../../parts/aqi.tsx'
-import { namesOf } from '../../parts/quantity-names.ts'
 import { texts } from '../../texts.ts'
 
 type MeasuredProps = {

@@ -1,5 +1,5 @@
-import { utcTime } from '../../parts/times.ts'
-import { When } from '../../parts/when.tsx'
+import { utcTime } from '../../parts/time/times.ts'
+import { When } from '../../parts/time/when.tsx'
 
 /** A time as a certificate says it: the reader's, and UTC beside it for everyone else. */
 export const Moment = ({ at }: { readonly at: number }) => (

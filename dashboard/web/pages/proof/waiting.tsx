@@ -1,4 +1,4 @@
-import { countdown, useServerNow } from '../../parts/countdown.ts'
+import { countdown, useServerNow } from '../../parts/time/countdown.ts'
 import { texts } from '../../texts.ts'
 import { Hash } from './hash.tsx'
 import { Moment } from './moment.tsx'

@@ -1,4 +1,4 @@
-import { countdown } from '../../parts/countdown.ts'
+import { countdown } from '../../parts/time/countdown.ts'
 import { format, texts } from '../../texts.ts'
 import type { RowCheck } from './checked-rows.ts'
 import { isWaiting } from './live-readings.ts'

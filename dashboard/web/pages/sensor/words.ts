@@ -1,4 +1,4 @@
-import { namesOf } from '../../parts/quantity-names.ts'
+import { namesOf } from '../../parts/air/quantity-names.ts'
 import { texts } from '../../texts.ts'
 
 const words = texts.quantities

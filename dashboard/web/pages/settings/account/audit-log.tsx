@@ -2,8 +2,8 @@ import { accountTexts } from '../../../account-texts.ts'
 import { getJson } from '../../../data.ts'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { Table } from '../../../parts/table.tsx'
+import { When } from '../../../parts/time/when.tsx'
 import { useAnswer } from '../../../parts/use-answer.ts'
-import { When } from '../../../parts/when.tsx'
 import { type AuditEvent, auditDetails, auditWords } from './audit-words.ts'
 
 const { account: words, usage } = accountTexts.settings

@@ -10,7 +10,7 @@ import { Dialog } from '../../../parts/dialog.tsx'
 import { Filled } from '../../../parts/filled.tsx'
 import { Snippets } from '../../../parts/snippets.tsx'
 import { Failed } from '../../../parts/states.tsx'
-import { When } from '../../../parts/when.tsx'
+import { When } from '../../../parts/time/when.tsx'
 
 const { keys: words, forms } = accountTexts.settings
 

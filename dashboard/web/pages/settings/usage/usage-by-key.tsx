@@ -1,6 +1,6 @@
 import { accountTexts } from '../../../account-texts.ts'
 import { getJson } from '../../../data.ts'
-import { Bars } from '../../../parts/bars.tsx'
+import { Bars } from '../../../parts/air/bars.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { useAnswer } from '../../../parts/use-answer.ts'

@@ -1,7 +1,7 @@
 import { accountTexts } from '../../../account-texts.ts'
 import { Badge } from '../../../parts/badge.tsx'
 import { Filled } from '../../../parts/filled.tsx'
-import { When } from '../../../parts/when.tsx'
+import { When } from '../../../parts/time/when.tsx'
 import { format } from '../../../texts.ts'
 import type { Attempt } from './webhook-types.ts'
 import { attemptWords, errorWords, triggerWords } from './webhook-words.ts'

@@ -1,5 +1,5 @@
 /** How well a webhook delivers, from its newest attempts. */
-import type { Bar } from '../../../parts/bar.ts'
+import type { Bar } from '../../../parts/air/bar.ts'
 import type { Tried } from './webhook-types.ts'
 
 /** The attempts of an hour or a day. */

@@ -1,5 +1,5 @@
 import { DiscardPolicy, RetentionPolicy, type StreamConfig } from '@nats-io/jetstream'
-import { dayMs } from '../../core/time.ts'
+import { dayMs } from '../../../core/time.ts'
 
 type MqttStream = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
 

@@ -1,4 +1,4 @@
-import { type UsCategory, usBands } from '../../../core/air/index/us-bands.ts'
+import { type UsCategory, usBands } from '../../../../core/air/index/us-bands.ts'
 
 /** A part of a chart's scale that belongs to a category, in the chart's own unit. */
 export type Zone = { readonly category: UsCategory; readonly from: number; readonly to: number }

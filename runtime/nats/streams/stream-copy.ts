@@ -6,8 +6,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
-import { MustAct, TryAgain } from '../exit.ts'
-import { newInbox } from './own-inbox.ts'
+import { MustAct, TryAgain } from '../../exit.ts'
+import { newInbox } from '../own-inbox.ts'
 
 export type StreamState = {
   readonly messages: number

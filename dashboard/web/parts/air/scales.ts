@@ -1,9 +1,9 @@
 /** The steps by which a quantity is coloured: categories where it has some, even steps otherwise. */
-import type { UsCategory } from '../../../core/air/index/us-bands.ts'
-import { type QuantityName, quantities } from '../../../core/air/quantities.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
+import { type QuantityName, quantities } from '../../../../core/air/quantities.ts'
+import { zonesOf } from '../time/zones.ts'
 import { categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
-import { zonesOf } from './zones.ts'
 
 export type Bin = {
   /** The lowest value that belongs to it. */

@@ -1,4 +1,4 @@
-import { texts } from '../texts.ts'
+import { texts } from '../../texts.ts'
 
 const { names }: { readonly names: Readonly<Record<string, Names>> } = texts.quantities
 type Names = { readonly short: string; readonly long: string }

@@ -3,8 +3,8 @@
  * in the address, so that a link shows the same, and is kept in the browser.
  */
 import { computed, signal } from '@preact/signals'
-import { config } from '../me.ts'
-import { addressValue, setAddress } from './address-state.ts'
+import { config } from '../../me.ts'
+import { addressValue, setAddress } from '../address-state.ts'
 import { offsetText } from './local-clock.ts'
 
 export const zoneChoices = ['network', 'mine', 'utc'] as const

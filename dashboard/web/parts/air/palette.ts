@@ -1,6 +1,6 @@
 /** The colours of the index: EPA's own, or those for people who see colours differently. */
 import { signal } from '@preact/signals'
-import { type UsCategory, usBands } from '../../../core/air/index/us-bands.ts'
+import { type UsCategory, usBands } from '../../../../core/air/index/us-bands.ts'
 
 export type Palette = 'epa' | 'vision'
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { PlaceNow } from '../../place-now.ts'
-import { placeWords } from '../../place-words.ts'
-import { placeTexts } from './texts-of-place.ts'
+import type { PlaceNow } from '../../../place-now.ts'
+import { placeWords } from '../../../place-words.ts'
+import { placeTexts } from '../texts-of-place.ts'
 
 type HeadlineProps = {
   readonly place: PlaceNow

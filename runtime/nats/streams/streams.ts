@@ -8,14 +8,14 @@ import {
 } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node'
-import { partitionCount } from '../../core/air/sensor-id.ts'
-import type { FormatLevel } from '../../schemas/format-level.ts'
-import { buckets, readingsStream } from '../../schemas/subjects.ts'
-import { systemKeys } from '../../schemas/system-keys.ts'
-import { MustAct, TryAgain } from '../exit.ts'
+import { partitionCount } from '../../../core/air/sensor-id.ts'
+import type { FormatLevel } from '../../../schemas/format-level.ts'
+import { buckets, readingsStream } from '../../../schemas/subjects.ts'
+import { systemKeys } from '../../../schemas/system-keys.ts'
+import { MustAct, TryAgain } from '../../exit.ts'
+import { settleFormatLevel } from '../format-level.ts'
+import { findNetworkId, makeNetworkId } from '../network-id.ts'
 import { asMade, changesOf, type Difference, differencesOf } from './compare-streams.ts'
-import { settleFormatLevel } from './format-level.ts'
-import { findNetworkId, makeNetworkId } from './network-id.ts'
 import {
   type NamedStream,
   type StreamOptions,

@@ -1,5 +1,5 @@
-import { type UsCategory, usCategoryOf } from '../../../core/air/index/us-bands.ts'
-import { texts } from '../texts.ts'
+import { type UsCategory, usCategoryOf } from '../../../../core/air/index/us-bands.ts'
+import { texts } from '../../texts.ts'
 
 /** Its usual name. */
 export const categoryWords: Readonly<Record<UsCategory, string>> = texts.common.categories

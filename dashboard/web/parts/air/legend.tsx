@@ -1,4 +1,4 @@
-import { format, texts } from '../texts.ts'
+import { format, texts } from '../../texts.ts'
 import { CategoryMark } from './aqi.tsx'
 import { choosePalette, palette } from './palette.ts'
 import { type Bin, type Scale, scaleOf } from './scales.ts'

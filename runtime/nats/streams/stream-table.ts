@@ -7,11 +7,11 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream'
-import { partitionCount } from '../../core/air/sensor-id.ts'
-import { shardCount } from '../../core/delivery/webhook-id.ts'
-import { longestTopicMessage, readingTopics } from '../../core/device-topics.ts'
-import { dayMs } from '../../core/time.ts'
-import { longestRawMessage } from '../../schemas/log/raw-reading.ts'
+import { partitionCount } from '../../../core/air/sensor-id.ts'
+import { shardCount } from '../../../core/delivery/webhook-id.ts'
+import { longestTopicMessage, readingTopics } from '../../../core/device-topics.ts'
+import { dayMs } from '../../../core/time.ts'
+import { longestRawMessage } from '../../../schemas/log/raw-reading.ts'
 import {
   againSubject,
   attemptsStream,
@@ -30,7 +30,7 @@ import {
   requestsStream,
   stateStream,
   topicsStream,
-} from '../../schemas/subjects.ts'
+} from '../../../schemas/subjects.ts'
 import { mqttStreams } from './mqtt-streams.ts'
 
 const kibibyte = 1024

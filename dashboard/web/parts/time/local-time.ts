@@ -1,4 +1,4 @@
-import { format } from '../texts.ts'
+import { format } from '../../texts.ts'
 import { zone } from './time-zone.ts'
 
 /** In the zone on show: the network's, unless the reader chose another one. */

@@ -1,5 +1,5 @@
-import type { UsCategory } from '../../../core/air/index/us-bands.ts'
-import { texts } from '../texts.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
+import { texts } from '../../texts.ts'
 import { categoryAt, categoryShapes, categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
 
