@@ -75,7 +75,7 @@ export async function openContext(options: Options): Promise<ShardContext> {
     allowInsecure,
     wallMs: Date.now,
     random: Math.random,
-    sources: await openSources({
+    sources: openSources({
       nc,
       keccak: await createKeccak(),
       sensorOf: sensors.get,

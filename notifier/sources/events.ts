@@ -1,7 +1,7 @@
 /** Source `events`: the pipeline's decisions about sensors, which EVENTS keeps for 30 days. */
-import { jetstreamManager } from '@nats-io/jetstream'
 import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { reportBroken } from '../../runtime/broken.ts'
+import { messageAt } from '../../runtime/nats/stored-message.ts'
 import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
 import { matchEvent } from '../../schemas/match-event.ts'
 import { eventSubjects, eventsStream } from '../../schemas/subjects.ts'
@@ -12,14 +12,14 @@ import { commonOf, streamItems } from './stream-items.ts'
 
 const eventsKept = 2_000
 
-export async function eventsSource({
+export function eventsSource({
   nc,
   thresholdOf,
-}: Pick<SourceContext, 'nc' | 'thresholdOf'>): Promise<Source> {
-  const { direct } = await jetstreamManager(nc, { checkAPI: false })
+}: Pick<SourceContext, 'nc' | 'thresholdOf'>): Source {
   const events = recentCache<AirEvent>(eventsKept, async (seq) => {
-    const message = await direct.getMessage(eventsStream, { seq })
-    return message === null ? undefined : readEvent(message)
+    // of the stream's leader: a replica that lags behind lacks it, and the delivery would be dead
+    const message = await messageAt(nc, eventsStream, seq)
+    return message && readEvent(message)
   })
   return {
     name: 'events',

@@ -1,11 +1,11 @@
 /** The readings of single messages of READINGS, for every source of events about readings. */
-import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { qualityOf } from '../../core/air/quality-level.ts'
 import type { CodedKind, Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
+import { messageAt } from '../../runtime/nats/stored-message.ts'
 import { readingsStream } from '../../schemas/subjects.ts'
 import { type RecentCache, recentCache } from './recent-cache.ts'
 
@@ -14,15 +14,12 @@ export type LogReadings = RecentCache<readonly ArrivedReading[]>
 
 const messagesKept = 8
 
-export async function openLogReadings(nc: NatsConnection): Promise<LogReadings> {
-  const { direct } = await jetstreamManager(nc, { checkAPI: false })
+export function openLogReadings(nc: NatsConnection): LogReadings {
   const readLog = logReader(nc)
   return recentCache(messagesKept, async (seq) => {
-    const message = await direct.getMessage(readingsStream, { seq })
-    if (message === null) return undefined
-    // copied one by one: they are getters, which a spread leaves out
-    const { subject, header, data } = message
-    return (await readLog({ seq, subject, headers: header, data }))?.readings
+    // of the stream's leader: a replica that lags behind lacks it, and the delivery would be dead
+    const message = await messageAt(nc, readingsStream, seq)
+    return message && (await readLog(message))?.readings
   })
 }
 

@@ -5,10 +5,10 @@ import { openLogReadings } from './log-readings.ts'
 import { readingsSource } from './readings.ts'
 import type { SourceContext, Sources } from './source.ts'
 
-export async function openSources(context: SourceContext): Promise<Sources> {
-  const readings = await openLogReadings(context.nc)
+export function openSources(context: SourceContext): Sources {
+  const readings = openLogReadings(context.nc)
   return {
-    events: await eventsSource(context),
+    events: eventsSource(context),
     readings: readingsSource(context, readings),
     anchored: anchoredSource(context, readings),
   }

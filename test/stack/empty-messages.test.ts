@@ -71,7 +71,7 @@ test('the readers of foreign messages continue after each empty one', async () =
   expect(await lastManifest(notifier, 0)).toBeUndefined()
   expect((await recoverLedger(notifier, 0)).cursors).toEqual({ events: 0 })
   let events = 0
-  const { follow } = await eventsSource({ nc: notifier, thresholdOf: () => undefined })
+  const { follow } = eventsSource({ nc: notifier, thresholdOf: () => undefined })
   for await (const { pending } of follow(1, new AbortController().signal)) {
     events++
     if (pending === 0) break

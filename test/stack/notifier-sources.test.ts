@@ -31,7 +31,7 @@ test.concurrent('a source continues by itself after its server was silent, not o
   await publishEvent(nc, rise(100, 180))
   const seen: number[] = []
   const stop = new AbortController()
-  const { follow } = await eventsSource({ nc, thresholdOf: () => undefined })
+  const { follow } = eventsSource({ nc, thresholdOf: () => undefined })
   const reading = (async () => {
     for await (const { sequence } of follow(1, stop.signal)) seen.push(sequence)
   })()
