@@ -276,7 +276,12 @@ test.each([
   ['callout', [], ['$SYS.REQ.USER.AUTH', '$SYS.ACCOUNT.CLIENT.AUTH.ERR']],
   [
     'system',
-    ['$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.SERVER.PING.JSZ', '$SYS.REQ.SERVER.*.KICK'],
+    [
+      '$SYS.REQ.SERVER.PING.CONNZ',
+      '$SYS.REQ.SERVER.PING.JSZ',
+      '$SYS.REQ.SERVER.*.KICK',
+      '$SYS.REQ.SERVER.*.RELOAD',
+    ],
     [inbox('system'), '$SYS.ACCOUNT.*.DISCONNECT'],
   ],
 ] as const)('%s, which is the gate too, may do nothing more', async (user, publish, subscribe) => {
