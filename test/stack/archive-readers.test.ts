@@ -296,7 +296,8 @@ test('validators of others find no fault in its descriptions, and read every row
     false,
     expect.arrayContaining([['incorrect-label', expect.any(String)]]),
   ])
-})
+  // three starts of Python with large packages, and the first time their installation
+}, 300_000)
 
 describe('a file', () => {
   test('names its licence, as the catalogue and a citation do', async () => {

@@ -58,7 +58,8 @@ describe('bundles from a live chain', () => {
   beforeAll(async () => {
     anvil = await testAnvil()
     batch = await anchoredBatch(anvil, { readings: someReadings(300), crowd: 300 })
-  })
+    // 301 transactions in one block take a busy machine a while
+  }, 180_000)
   afterAll(() => anvil[Symbol.asyncDispose]())
   const first = (): string => batch.bundles[0] ?? ''
   const proofWith = (ask: Ask) =>
