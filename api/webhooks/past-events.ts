@@ -47,7 +47,8 @@ export async function readPastEvents(
     if (last === undefined || page.length < pageSize) break
     seq = last.seq + 1
   }
-  const isCut = first > state.first_seq && oldestMs > fromMs
+  // the first message of a stream without any is 0
+  const isCut = first > Math.max(1, state.first_seq) && oldestMs > fromMs
   return { events, sinceMs: isCut ? oldestMs : fromMs, begunMs }
 }
 

@@ -152,6 +152,24 @@ const asker = {
   gone: () => new AbortController().signal,
 }
 
+test('a network without an event yet has none, since its beginning', async () => {
+  await using young = await testApi()
+  const body = JSON.stringify({ events: ['sensor.online', 'aqi.high'], filters: {} })
+  const answer = await young.get('/v1/webhooks/back-test', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  const { total, since, days } = (await answer.json()) as {
+    readonly total: number
+    readonly since: string
+    readonly days: readonly unknown[]
+  }
+  expect([answer.status, total]).toEqual([200, 0])
+  expect(Date.parse(since)).toBeGreaterThanOrEqual(startMs - 1_000)
+  expect(days.length).toBeLessThanOrEqual(2)
+})
+
 test('readings must be good enough, and final where that is asked for', async () => {
   const isGood = ({ flags }: Reading): boolean => qualityOf(flags) === 'good'
   const filters = { min_quality: 'good' as const, aqi_threshold: 100 }
