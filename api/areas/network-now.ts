@@ -10,13 +10,8 @@ import { isOnline, isReporting, newestIndex, newestMs, newestReading } from '../
 import type { Period } from './cut-period.ts'
 
 export type AreaNow = {
-  readonly sensors: {
-    readonly total: number
-    readonly online: number
-    readonly offline: number
-    readonly reporting: number
-    readonly never_reported: number
-  }
+  readonly sensors: { readonly total: number; readonly online: number; readonly offline: number }
+  readonly presence: { readonly reporting: number; readonly never_reported: number }
   readonly last_updated: string | null
 }
 
@@ -33,13 +28,8 @@ export function areaNow(entries: readonly Entry[], nowMs: number): AreaNow {
     latestMs = Math.max(latestMs, timeMs)
   }
   return {
-    sensors: {
-      total: entries.length,
-      online,
-      offline: entries.length - online,
-      reporting,
-      never_reported: neverReported,
-    },
+    sensors: { total: entries.length, online, offline: entries.length - online },
+    presence: { reporting, never_reported: neverReported },
     last_updated: latestMs === -Infinity ? null : formatIsoMs(latestMs),
   }
 }

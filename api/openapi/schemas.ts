@@ -130,10 +130,8 @@ export const leftOut = {
   description:
     'readings that are in no number here, because they failed or by `quality`; null: not known, an earlier version wrote it with those that failed',
 } as const
-const sensorCounts = object({
-  total: integer,
-  online: integer,
-  offline: integer,
+const sensorCounts = object({ total: integer, online: integer, offline: integer })
+const reportingCounts = object({
   reporting: {
     ...integer,
     description:
@@ -415,11 +413,13 @@ export const answerSchemas = {
     description: 'airproof.proof.v1 or v2, as docs/proofs.md describes them',
   },
   SensorCounts: sensorCounts,
+  ReportingCounts: reportingCounts,
   AreaBrief: object({
     name: text,
     code: areaCode,
     slug: text,
     sensors: ref('SensorCounts'),
+    presence: ref('ReportingCounts'),
     last_updated: timeOrNull,
   }),
   Areas: object({
@@ -444,6 +444,7 @@ export const answerSchemas = {
       area: object({ name: text, code: areaCode }),
       period: object({ start_time: time, end_time: time }),
       sensors: ref('SensorCounts'),
+      presence: ref('ReportingCounts'),
       last_updated: timeOrNull,
       aqi: object({
         ...aqiStatistics,

@@ -14,13 +14,8 @@ type AreaAnswer = {
   area: { name: string; code: string | null }
   period: { start_time: string; end_time: string }
   basis: string
-  sensors: {
-    total: number
-    online: number
-    offline: number
-    reporting: number
-    never_reported: number
-  }
+  sensors: { total: number; online: number; offline: number }
+  presence: { reporting: number; never_reported: number }
   aqi: { average: number | null; median: number | null; nowcast: number | null; category: string }
   measurements: Record<'pm25', Numbers & { unit: string }>
   coverage: { expected: number; observed: number; percent: number }
@@ -201,13 +196,8 @@ test('an area shows its sensors, and is found by name, slug and code in any case
   })
   const answer = await ask(api, 'IKEJA')
   expect(answer.area).toEqual({ name: 'Ikeja', code: 'IKJ' })
-  expect(answer.sensors).toEqual({
-    total: 3,
-    online: 2,
-    offline: 1,
-    reporting: 2,
-    never_reported: 1,
-  })
+  expect(answer.sensors).toEqual({ total: 3, online: 2, offline: 1 })
+  expect(answer.presence).toEqual({ reporting: 2, never_reported: 1 })
   expect(answer.worst_sensor).toMatchObject({ sensor_id: sensors[0].id, aqi: 275 })
   expect(answer.last_updated).toBe(formatIsoMs(nowMs + 1_000))
   expect(answer.aqi.nowcast).toBeGreaterThan(0)

@@ -103,7 +103,7 @@ const measured = (value: number | null, unit: string) => ({
   unit,
 })
 const areaAnswer = {
-  sensors: { total: 1, online: 0, offline: 1, reporting: 0, never_reported: 0 },
+  sensors: { total: 1, online: 0, offline: 1 },
   last_updated: '2025-02-03T04:30:00.000Z',
   aqi: {
     average: 57,

@@ -6,7 +6,8 @@ const brief = {
   name: 'Lagos',
   code: 'LOS',
   slug: 'lagos',
-  sensors: { total: 0, online: 0, offline: 0, reporting: 0, never_reported: 0 },
+  sensors: { total: 0, online: 0, offline: 0 },
+  presence: { reporting: 0, never_reported: 0 },
   last_updated: '2026-01-31T08:00:00.000Z',
 }
 const tag = { etag: '"x"' }

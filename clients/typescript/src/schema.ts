@@ -1583,6 +1583,8 @@ export interface components {
             readonly total: number;
             readonly online: number;
             readonly offline: number;
+        };
+        readonly ReportingCounts: {
             /** @description sent a fresh reading within three of their intervals, by the clock: `online` changes later in an outage of many sensors */
             readonly reporting: number;
             /** @description registered, and no reading of them was accepted yet */
@@ -1594,6 +1596,7 @@ export interface components {
             readonly code: string | null;
             readonly slug: string;
             readonly sensors: components["schemas"]["SensorCounts"];
+            readonly presence: components["schemas"]["ReportingCounts"];
             /**
              * Format: date-time
              * @description ISO 8601, UTC, with milliseconds
@@ -1662,6 +1665,7 @@ export interface components {
                 readonly end_time: string;
             };
             readonly sensors: components["schemas"]["SensorCounts"];
+            readonly presence: components["schemas"]["ReportingCounts"];
             /**
              * Format: date-time
              * @description ISO 8601, UTC, with milliseconds

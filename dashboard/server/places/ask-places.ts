@@ -42,7 +42,8 @@ export async function askPlace(key: PlaceKey, asking: Asking): Promise<PlaceNow 
 type Average = { readonly avg: number | null }
 type AreaAnswer = {
   readonly area: { readonly name: string }
-  readonly sensors: PlaceNow['sensors']
+  readonly sensors: { readonly total: number }
+  readonly presence: Omit<PlaceNow['sensors'], 'total'>
   readonly last_updated: string | null
   readonly aqi: { readonly nowcast: number | null }
   readonly measurements: { readonly pm25: Average; readonly pm10: Average }
@@ -76,7 +77,8 @@ async function askArea(name: string, asking: Asking): Promise<PlaceNow | undefin
       means: averagesOf(measurements),
     }),
   )
-  const { total, reporting, never_reported } = answer.sensors
+  const { reporting, never_reported } = answer.presence
+  const { total } = answer.sensors
   const silence = silenceOfArea(answer)
   const recent =
     answer.aqi.nowcast === null && silence === null
@@ -114,8 +116,9 @@ async function askArea(name: string, asking: Asking): Promise<PlaceNow | undefin
   }
 }
 
-function silenceOfArea({ sensors, last_updated: at }: AreaAnswer): SilenceNow | null {
-  const { total, reporting, never_reported: never } = sensors
+function silenceOfArea({ sensors, presence, last_updated: at }: AreaAnswer): SilenceNow | null {
+  const { total } = sensors
+  const { reporting, never_reported: never } = presence
   if (reporting > 0 || total === 0) return null
   if (total === never) return { kind: 'never', at: null }
   return { kind: 'outage', at, silent: total - never, of: total - never }

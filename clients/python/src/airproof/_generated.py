@@ -618,6 +618,9 @@ class SensorCounts(TypedDict):
     total: int
     online: int
     offline: int
+
+
+class ReportingCounts(TypedDict):
     reporting: int
     """sent a fresh reading within three of their intervals, by the clock: `online` changes later in an outage of many sensors"""
     never_reported: int
@@ -630,6 +633,7 @@ class AreaBrief(TypedDict):
     """the AREA part of its sensors’ ids"""
     slug: str
     sensors: SensorCounts
+    presence: ReportingCounts
     last_updated: str | None
     """ISO 8601, UTC, with milliseconds"""
 
@@ -683,6 +687,7 @@ class AreaStatistics(TypedDict):
     area: AreaStatisticsArea
     period: AreaStatisticsPeriod
     sensors: SensorCounts
+    presence: ReportingCounts
     last_updated: str | None
     """ISO 8601, UTC, with milliseconds"""
     aqi: AreaStatisticsAqi
