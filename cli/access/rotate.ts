@@ -42,10 +42,10 @@ export type Rotating = {
 }
 
 /**
- * How long a server takes to read its configuration, and a process to come back, at most. A server that
- * waits for the gate's answer to a sensor, 10 s at most, answers nothing while it reloads.
+ * How long a server takes to read its configuration, and a process to come back, at most. One that
+ * waits for the gate's answers to sensors, 10 s each at most, was seen to answer nothing for 20 s.
  */
-const reloadedWithinMs = 20 * secondMs
+const reloadedWithinMs = 60 * secondMs
 const backWithinMs = 30 * secondMs
 const lookEveryMs = 100
 
