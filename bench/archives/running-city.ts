@@ -46,7 +46,10 @@ export async function startCity(
 
   const start = (...args: readonly string[]): Promise<Started> =>
     startAirproof([...args, '--data', data], env, note)
-  const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
+  const ports = ['api', 'dashboard', 'mqtt', 'push', 'admin'].flatMap((name) => [
+    `--${name}-port`,
+    '0',
+  ])
   const up = await start('up', ...ports)
   // its own children have ten seconds, so it needs more
   opened.defer(async () => void (await up.child.stop({ graceMs: 30_000 })))

@@ -102,11 +102,11 @@ export function processService(options: Options): ProcessService {
  * meanwhile, a free one: readings are worth more than their metrics.
  */
 async function portFor({ name, adminPort = 0, log }: Options): Promise<number> {
-  const setting = 'AIRPROOF_ADMIN_PORT'
+  if (adminPort === 0) return await freePort()
   const deadlineMs = performance.now() + closesWithinMs
   for (;;) {
-    const [fault] = await takenPorts([[adminPort, setting]])
-    if (fault === undefined) return await freePort(adminPort, setting)
+    const [fault] = await takenPorts([[adminPort, 'AIRPROOF_ADMIN_PORT']])
+    if (fault === undefined) return adminPort
     if (performance.now() < deadlineMs) {
       await sleep(100)
       continue

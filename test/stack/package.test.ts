@@ -67,7 +67,10 @@ test('a reading goes through and is proven, from an empty folder', async () => {
 
   const data = join(folder.path, 'data')
   const printed: string[] = []
-  const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
+  const ports = ['api', 'dashboard', 'mqtt', 'push', 'admin'].flatMap((name) => [
+    `--${name}-port`,
+    '0',
+  ])
   await using up = await startChild({
     command: process.execPath,
     args: [program, 'up', '--data', data, '--demo', '3', ...ports],
