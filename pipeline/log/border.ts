@@ -151,11 +151,13 @@ export class Border {
 
   #step(): BorderStep {
     const { log, marks } = this.#parts
+    const isBornAbove = log.level.isBornAbove ?? false
     return borderStep({
       level: log.level.current(),
-      isBornAbove: log.level.isBornAbove ?? false,
+      isBornAbove,
       own: this.#own,
-      isAllMarked: marks.areAll(),
+      // there are no marks to count then, and this is asked for each reading
+      isAllMarked: isBornAbove || marks.areAll(),
     })
   }
 }
