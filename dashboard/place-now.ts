@@ -29,6 +29,8 @@ export type PlaceNow = {
   readonly day: DayMean | null
   /** What is usual at this hour of the week; null where too little is known, and without air. */
   readonly usual: UsualNow | null
+  /** When enough for that is known, if every reading arrives until then; null: it is, or cannot be told. */
+  readonly usual_from: string | null
   /** When the newest reading was measured. */
   readonly last_reading: string | null
   /** The index of a sensor's newest reading. */

@@ -88,9 +88,16 @@ function whyNone({ kind, silence, timezone }: PlaceNow, texts: PlaceTexts): stri
 /** Smaller differences, as a part and in points of the index, are as usual. */
 const unusual = { part: 0.25, points: 10 }
 
-function usualOf({ air, usual, timezone, made_at: madeAt }: PlaceNow, texts: PlaceTexts) {
-  if (air === null || usual === null) return undefined
-  const { city, format } = texts
+function usualOf(place: PlaceNow, { city, format }: PlaceTexts): string | undefined {
+  const { air, usual, usual_from: from, timezone, made_at: madeAt } = place
+  if (air === null) return undefined
+  if (usual === null) {
+    // undefined: kept for offline by a former version
+    if (from == null) return undefined
+    return city.usual.from(
+      format.date(Date.parse(from), { day: 'numeric', month: 'short' }, timezone),
+    )
+  }
   const more = air.aqi - usual.aqi
   const isUsual = Math.abs(more) < Math.max(unusual.points, unusual.part * usual.aqi)
   const atMs = Date.parse(madeAt)

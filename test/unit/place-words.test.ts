@@ -9,6 +9,7 @@ import { placeCard, proofCard, wrapped } from '../../dashboard/server/places/car
 import { embedPage } from '../../dashboard/server/places/embed.ts'
 import { placeText } from '../../dashboard/server/places/place-text.ts'
 import { fillShell, placeShell } from '../../dashboard/server/places/shell.ts'
+import { openUsual } from '../../dashboard/server/places/usual.ts'
 import { catalogue } from '../../dashboard/texts/en/server.ts'
 import { formatsOf } from '../../dashboard/texts/format.ts'
 import { catalogue as french } from '../../dashboard/texts/fr/server.ts'
@@ -74,6 +75,7 @@ const place = (more: Partial<PlaceNow> = {}): PlaceNow => ({
   last_reading: '2026-11-22T14:04:50.000Z',
   last_index: null,
   usual: null,
+  usual_from: null,
   timezone: 'Africa/Lagos',
   made_at: '2026-11-22T14:05:00.000Z',
   ...more,
@@ -202,9 +204,62 @@ test.each([
   expect(placeWords(place({ usual: { aqi, weeks } }), en).facts[0]).toBe(words)
 })
 
+test('until enough is known for that, the day from which it will be', () => {
+  const young = place({ usual_from: '2026-12-06T14:00:00.000Z' })
+  expect(placeWords(young, en).facts[0]).toBe('Usual for this hour: known from 6 Dec')
+  expect(placeWords(young, fr).facts[0]).toMatch(/connue à partir du 6 déc\.$/)
+})
+
 test('what is usual is not said where there is no air to compare', () => {
-  const silent = place({ usual: { aqi: 62, weeks: 9 }, air: null })
-  expect(placeWords(silent, en).facts.join()).not.toContain('usual')
+  for (const known of [
+    { usual: { aqi: 62, weeks: 9 } },
+    { usual_from: '2026-12-06T14:00:00.000Z' },
+  ])
+    expect(placeWords(place({ ...known, air: null }), en).facts.join()).not.toMatch(/usual/i)
+})
+
+// Sunday, 15:05 in Lagos; an hour of every 10 s
+const perHour = 360
+test.each([
+  ['no week', 0, 0, { usual: null, usual_from: '2026-12-13T14:00:00.000Z' }],
+  ['two weeks', 2, 2, { usual: null, usual_from: '2026-11-29T14:00:00.000Z' }],
+  ['three weeks', 3, 3, { usual: { aqi: 62, weeks: 3 }, usual_from: null }],
+  // 1 of 6 hours; with 4 more 5 of 10
+  ['six weeks, hardly any readings', 6, 1, { usual: null, usual_from: '2026-12-20T14:00:00.000Z' }],
+] as const)('what is usual after %s', async (_, sundays, hours, known) => {
+  const week = 7 * 24 * hourMs
+  const today = Date.parse('2026-11-21T23:00:00Z')
+  const steps: Readonly<Record<string, readonly unknown[]>> = {
+    // today is not over: it is no week of this hour
+    day: Array.from({ length: sundays + 1 }, (_day, at) => ({
+      start_time: new Date(today - at * week).toISOString(),
+      coverage: { expected: 24 * perHour, observed: 100 },
+    })),
+    hour_of_week: [
+      {
+        weekday: 'sunday',
+        hour: 15,
+        coverage: { expected: 12 * perHour, observed: hours * perHour },
+        aqi: { mean: 62 },
+      },
+    ],
+  }
+  const asked: string[] = []
+  const usual = openUsual({
+    ask: async <T>(path: string) => {
+      asked.push(path)
+      const interval = new URLSearchParams(path.split('?')[1]).get('interval') ?? ''
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return await Promise.resolve({ statistics: steps[interval] } as T)
+    },
+    timezone: 'Africa/Lagos',
+    nowMs: () => nowMs,
+    onFailure: (error) => {
+      throw error
+    },
+  })
+  expect(await usual('/v1/areas/Lagos', 'net', nowMs)).toEqual(known)
+  expect(asked).toHaveLength(2)
 })
 
 test('a time is of the network’s zone, whatever the machine’s is, also where clocks change', () => {

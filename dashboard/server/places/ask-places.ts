@@ -8,7 +8,7 @@ import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../../../core/time.t
 import type { PlaceNow, SilenceNow } from '../../place-now.ts'
 import { airOf, dayOf, type Hour, type Means, meansOf } from './air-of.ts'
 import type { AskApi } from './ask-api.ts'
-import type { LookUsual } from './usual.ts'
+import { type LookUsual, notKnown } from './usual.ts'
 
 export type PlaceKey =
   | { readonly kind: 'city' }
@@ -85,9 +85,8 @@ async function askArea(name: string, asking: Asking): Promise<PlaceNow | undefin
       ? await ask<AreaAnswer>(`${path}?start_time=${since(nowMs, recentMs)}`, network)
       : undefined
   const isCity = answer.area.name === city
-  const usual = silence === null && !isCity ? await asking.usual(path, network, nowMs) : null
   return {
-    usual,
+    ...(silence === null ? await asking.usual(path, network, nowMs) : notKnown),
     kind: isCity ? 'city' : 'area',
     id: slugOf(answer.area.name) || answer.area.name,
     name: answer.area.name,
@@ -171,9 +170,8 @@ async function askSensor(id: string, asking: Asking): Promise<PlaceNow | undefin
       : undefined
   const { address } = sensor.location
   const { latest } = sensor
-  const usual = silence === null ? await asking.usual(path, network, nowMs) : null
   return {
-    usual,
+    ...(silence === null ? await asking.usual(path, network, nowMs) : notKnown),
     kind: 'sensor',
     id: sensor.sensor_id,
     name: address === '' ? sensor.sensor_id : address,

@@ -68,6 +68,7 @@ export const city = {
     worse: (than: string) => `Worse than usual: ${than}`,
     better: (than: string) => `Better than usual: ${than}`,
     same: (than: string) => `About as usual: ${than}`,
+    from: (date: string) => `Usual for this hour: known from ${date}`,
   },
   lastReading: (time: string) => `Last reading: ${time}`,
   lastMeasured: (time: string, aqi: string, category: string) =>

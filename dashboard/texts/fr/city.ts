@@ -58,6 +58,7 @@ export const city: CityTexts = {
     worse: (than) => `Pire que d’habitude : ${than}`,
     better: (than) => `Mieux que d’habitude : ${than}`,
     same: (than) => `Comme d’habitude : ${than}`,
+    from: (date) => `Valeur habituelle à cette heure : connue à partir du ${date}`,
   },
   lastReading: (time) => `Dernière mesure : ${time}`,
   lastMeasured: (time, aqi, category) => `Dernière mesure : IQA (US) ${aqi}, ${category}, ${time}.`,
