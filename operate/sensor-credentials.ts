@@ -49,6 +49,24 @@ export async function issueCredential(
 }
 
 /**
+ * The same for a program that makes secrets by itself: what a person has revoked stays revoked.
+ * Any previous secret ends at once. @returns undefined: it is revoked, and nothing has changed
+ */
+export async function issueUnlessRevoked(
+  kv: KV,
+  id: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const secret = newSecret()
+  const issued = await changeCredential(kv, id, (before) =>
+    before?.revoked_at === undefined
+      ? { hash: hashOfSecret(secret), created_at: formatIso(nowMs) }
+      : undefined,
+  )
+  return issued && secret
+}
+
+/**
  * The same without reading what was there, for a process that may not: any previous secret ends at
  * once. Durable when resolved.
  */
@@ -71,8 +89,8 @@ export async function revokeCredential(kv: KV, id: string, nowMs: number): Promi
 const changeCredential = (
   kv: KV,
   id: string,
-  change: (before: Credential | undefined) => Credential,
-): Promise<unknown> =>
+  change: (before: Credential | undefined) => Credential | undefined,
+): Promise<Credential | undefined> =>
   changeEntry(kv, id, (read) => change(checkedEntry<Credential>(read)), {
     busy: () =>
       new TryAgain(`the credential of ${id} is being changed by another process: try again`),

@@ -19,8 +19,8 @@ export type Fleet = AsyncDisposable &
 
 export type FleetOptions = RawPublisherOptions & {
   readonly ids: readonly string[]
-  /** Signs in as the sensor; undefined: all is sent over `nc`. */
-  readonly connectAs: ((id: string) => Promise<NatsConnection>) | undefined
+  /** Signs in as the sensor, if it may: else it sends nothing. Absent: all is sent over `nc`. */
+  readonly connectAs: ((id: string) => Promise<NatsConnection | undefined>) | undefined
 }
 
 type OwnSender = {
@@ -49,6 +49,10 @@ export async function openFleet(
   if (connectAs !== undefined) {
     await inParallel(ids.slice(0, mostConnections), connectAtOnce, async (id) => {
       const connection = await connectAs(id)
+      if (connection === undefined) {
+        left.add(id)
+        return
+      }
       opened.defer(() => closed(connection))
       const leaving = new AbortController()
       const stop = AbortSignal.any([leaving.signal, ...(publishing.stop ? [publishing.stop] : [])])

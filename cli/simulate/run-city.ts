@@ -24,7 +24,7 @@ import { type CitySensor, planCity, type SimulatedNetwork } from './city.ts'
 import { openCityLife } from './city-life.ts'
 import { signingSensors } from './demonstration.ts'
 import { type DeviceSigner, deviceSigner } from './device-keys.ts'
-import { type Fleet, openFleet } from './fleet.ts'
+import { type Fleet, type FleetOptions, openFleet } from './fleet.ts'
 
 export type CityOptions = {
   readonly sensors: number
@@ -39,7 +39,7 @@ export type CityOptions = {
   /** How long to publish; undefined: until stopped. */
   readonly forMs?: number | undefined
   /** Gives the sensor a credential and signs in with it; absent: no sign-in. */
-  readonly connectAs?: ((id: string) => Promise<NatsConnection>) | undefined
+  readonly connectAs?: FleetOptions['connectAs']
   readonly nowMs: () => number
   readonly note: (line: string) => void
   readonly stop: AbortSignal

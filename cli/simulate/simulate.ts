@@ -7,9 +7,7 @@ import {
   TimeoutError,
 } from '@nats-io/transport-node'
 import { secondMs } from '../../core/time.ts'
-import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
-import { connectNats } from '../../runtime/nats/nats.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import {
   type NetworkSettings,
@@ -20,6 +18,7 @@ import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { durationFlag, exactWords, numberFlag, wholeFlag } from '../shell/words.ts'
 import { type CityOptions, runCity } from './run-city.ts'
+import { signInAs } from './sign-in-as.ts'
 
 export const command: Command = {
   summary: 'a believable city of sensors that publish over NATS',
@@ -63,7 +62,7 @@ examples:
     return await withInstance(context, async (nc, config) => {
       const { sensors, cadenceMs } = options
       context.note(`${sensors} simulated sensors, each every ${cadenceMs / secondMs} s`)
-      const connectAs = await signingIn(nc, config, context.stop)
+      const connectAs = await signingIn(nc, config, context)
       const keysFolder = join(config.dataFolder, 'demonstration-keys')
       const report = await runCity(nc, { ...options, connectAs, keysFolder })
       if (context.flags['json'] === true) context.print(JSON.stringify(report))
@@ -73,22 +72,15 @@ examples:
   },
 }
 
-/** After an outage all reconnect within this. */
-const jitterMs = 5 * secondMs
-
-/** Where a gate lets sensors in, each signs in with a credential that is made for this run. */
+/** Absent where no gate lets sensors in. */
 async function signingIn(
   nc: NatsConnection,
   { natsUrl, natsPinFile, natsLogin }: SharedConfig,
-  stop: AbortSignal,
+  { note, stop }: Pick<CommandContext, 'note' | 'stop'>,
 ): Promise<CityOptions['connectAs']> {
   if (natsLogin === undefined || !(await hasGate(nc))) return undefined
   const credentials = await new Kvm(nc).open(buckets.credentials)
-  return async (id) => {
-    const password = await issueCredential(credentials, id, { nowMs: Date.now() })
-    const settings = { natsUrl, natsPinFile, natsLogin: { user: id, password } }
-    return await connectNats(settings, { name: id, jitterMs, stop })
-  }
+  return signInAs(credentials, { natsUrl, natsPinFile, note, stop })
 }
 
 async function hasGate(nc: NatsConnection): Promise<boolean> {

@@ -4,9 +4,10 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { openRawPublisher } from '../../cli/shell/raw-publisher.ts'
 import { type CityOptions, runCity } from '../../cli/simulate/run-city.ts'
+import { signInAs } from '../../cli/simulate/sign-in-as.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hourMs } from '../../core/time.ts'
-import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
+import { revokeCredential } from '../../operate/sensor-credentials.ts'
 import {
   checkedId,
   createSensor,
@@ -16,7 +17,6 @@ import {
   removeSensor,
 } from '../../operate/sensor-registry.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { connectNats } from '../../runtime/nats/nats.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import { rawStream, rawSubject } from '../../schemas/subjects.ts'
@@ -179,7 +179,8 @@ test.each(['was removed', 'has no credential any more'])(
     await using _gate = await guarded.startGate()
     const rules = sensorIdRules()
     const stop = new AbortController()
-    const running = runCity(guarded.nc, {
+    const notes: string[] = []
+    const city = {
       sensors: 3,
       seed: 1,
       firstNumber: 1,
@@ -189,14 +190,11 @@ test.each(['was removed', 'has no credential any more'])(
       hasFaults: false,
       // whether a sensor of the city has an outage depends on the hour: none of these has one then
       nowMs: clockFrom(Date.UTC(2026, 10, 23, 13)),
-      note: () => undefined,
+      note: (line: string) => void notes.push(line),
       stop: stop.signal,
-      connectAs: async (id) => {
-        const password = await issueCredential(guarded.credentials, id, { nowMs: Date.now() })
-        const settings = { natsUrl: guarded.url, natsLogin: { user: id, password } }
-        return await connectNats(settings, { name: id, stop: stop.signal })
-      },
-    })
+    }
+    const connectAs = signInAs(guarded.credentials, { ...city, natsUrl: guarded.url })
+    const running = runCity(guarded.nc, { ...city, connectAs })
     const manager = await jetstreamManager(guarded.nc)
     const sentBy = async (id: string): Promise<number> => {
       const partition = partitionOf(id)
@@ -223,5 +221,27 @@ test.each(['was removed', 'has no credential any more'])(
     })
     stop.abort()
     expect(await running).toMatchObject({ registered: 3 })
+
+    if (end === 'was removed') return
+    const sent = await Promise.all(all.map(sentBy))
+    notes.length = 0
+    const stopAgain = new AbortController()
+    const again = { ...city, stop: stopAgain.signal }
+    const runningAgain = runCity(guarded.nc, {
+      ...again,
+      connectAs: signInAs(guarded.credentials, { ...again, natsUrl: guarded.url }),
+    })
+    await eventually('the others send after a restart', async () => {
+      const counts = await Promise.all(others.map(sentBy))
+      return counts.every((count, n) => count > (sent[n + 1] ?? 0))
+    })
+    stopAgain.abort()
+    await runningAgain
+    expect(await sentBy(removed)).toBe(sent[0])
+    expect(notes).toEqual([
+      expect.stringContaining(`${removed} sends nothing: its key was revoked`),
+    ])
+    const credential = await guarded.credentials.get(removed)
+    expect(credential?.json()).toHaveProperty('revoked_at')
   },
 )
