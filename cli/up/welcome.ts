@@ -44,6 +44,8 @@ export function printWelcome(
         ]),
     `  key      ${key}`,
     `  account  ${account.email} (its password is in ${join(folder, 'demo.json')})`,
+    `  operator npx airproof accounts role ${account.email} operator`,
+    '           makes that account an operator, who has the page /operator',
     ...(hasMailFiles
       ? [`  emails   cat "$(ls -t ${join(folder, 'mail')}/*.eml | head -1)" shows the newest`]
       : []),

@@ -24,6 +24,10 @@ test('listening only on this machine it shows how sensors are let in', () => {
   expect(welcome(undefined)).not.toContain('AIRPROOF_PUBLIC_URL')
 })
 
+test('the account is no operator, and the line that makes it one is shown', () => {
+  expect(welcome(undefined)).toContain('npx airproof accounts role a@b.example operator')
+})
+
 test('the chain that it runs is called a demonstration chain, and another one is not', () => {
   expect(welcome(undefined)).toContain(
     '8545 (31337, a local test chain, for demonstration only; contract 0x12)',
