@@ -65,14 +65,16 @@ function judgeEvents(events: readonly EventKind[], { level }: Options, wrong: Wr
   wrong.push(wrongField('events', unknown, words))
 }
 
+/** What AIRPROOF_ALLOW_INSECURE_WEBHOOKS allows; an operator finds it in docs/webhooks.md. */
+const orAsk = '(for development, ask the operator to allow others)'
+
 const faults: Readonly<Record<UrlFault, string>> = {
   not_a_url: 'a whole address such as https://example.com/alerts',
   too_long: 'at most 2048 characters long',
-  not_https:
-    'an HTTPS URL (for development the operator may set AIRPROOF_ALLOW_INSECURE_WEBHOOKS=1)',
+  not_https: `an HTTPS URL ${orAsk}`,
   userinfo: 'without a user name and password',
-  port: 'on port 443 or 8443',
-  ip_literal: 'a name, not an IP address',
+  port: `on port 443 or 8443 ${orAsk}`,
+  ip_literal: `a name, not an IP address ${orAsk}`,
   local_name: 'a name that the whole internet knows',
   name_too_long: 'a name of parts of at most 63 characters, 253 in all',
 }

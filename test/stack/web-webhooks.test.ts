@@ -93,13 +93,17 @@ describe.skipIf(chromiumMissing !== undefined)(
         void response
           .writeHead(500, { 'x-note': '<b>bold</b>', 'content-type': 'text/html' })
           .end(script)
-      await page.getByRole('button', { name: 'Send a test' }).click()
+      await page.getByRole('link', { name: '← All webhooks' }).click()
+      await page.getByRole('link', { name: `Send a test to Hall ${script}` }).click()
       await page.getByRole('button', { name: 'Send it' }).click()
       await page.getByText('HTTP 500').waitFor()
       await page.getByText('Response', { exact: true }).click()
       await page.locator('dialog pre', { hasText: script }).waitFor()
       await page.locator('dialog pre', { hasText: 'x-note: <b>bold</b>' }).waitFor()
       await page.getByRole('button', { name: 'Close' }).click()
+      // a reload would not open it again
+      await page.waitForURL(({ search }) => search === '')
+      await page.getByRole('button', { name: 'Send a test' }).waitFor()
       expect(await page.locator('img[src="x"]').count()).toBe(0)
       expect(window.complaints).toEqual([])
     })

@@ -103,6 +103,19 @@ describe('the address of a webhook', () => {
     await expect(judge({ url })).rejects.toMatchObject({ status: 400, code: 'invalid_body' })
   })
 
+  test('a wrong port is refused with the ports that are allowed, and whom to ask', async () => {
+    await expect(judge({ url: 'https://example.org:9999/' })).rejects.toMatchObject({
+      details: {
+        fields: [
+          {
+            field: 'url',
+            expected: 'on port 443 or 8443 (for development, ask the operator to allow others)',
+          },
+        ],
+      },
+    })
+  })
+
   test('is stored as browsers write it, without its fragment', async () => {
     expect(await judge({ url: 'HTTPS://Example.ORG:443/a/../b#c' })).toEqual({
       url: 'https://example.org/b',

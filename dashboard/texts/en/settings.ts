@@ -100,7 +100,7 @@ export const settings = {
     dialog: 'Generate a key',
     newKey: 'Your new key',
     kept: (name: string) =>
-      `Your new key “${name}” is still here, until you say that it is stored.`,
+      `You closed your new key “${name}”. It is shown only once: this page can show it until you leave it.`,
     noneTitle: 'No API keys yet',
     none: 'Create one and make your first request:',
     name: 'Name',

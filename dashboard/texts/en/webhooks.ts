@@ -8,7 +8,7 @@ export const webhooks = {
   intro: 'We send a signed POST to your server within seconds of an event.',
   create: 'New webhook',
   createIt: 'Create',
-  kept: 'The secret of your new webhook is still here, until you say that it is stored.',
+  kept: 'You closed the signing secret of your new webhook. It is shown only once: this page can show it until you leave it.',
   secret: 'Signing secret',
   armedLater:
     'Some sensors are already above your threshold. You will get an event the next time they cross it.',
@@ -55,6 +55,7 @@ export const webhooks = {
   },
   actions: {
     test: 'Send a test',
+    testOf: (webhook: string) => `Send a test to ${webhook}`,
     pause: 'Pause',
     resume: 'Resume',
     change: 'Change',

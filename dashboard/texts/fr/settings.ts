@@ -5,7 +5,7 @@ const requests = { one: 'requête', other: 'requêtes' }
 
 /** What the server expects of a field, where its own words are English. */
 const faults: Readonly<Record<string, string>> = {
-  url: 'Il faut une adresse https complète, au nom public, sur le port 443 ou 8443.',
+  url: 'Il faut une adresse https complète, au nom public, sur le port 443 ou 8443. Pour un essai, l’opérateur peut en autoriser d’autres.',
   description:
     'Au plus 200 caractères sur une seule ligne, sans caractère qui change le sens d’écriture.',
   events: 'Choisissez au moins un événement que ce réseau connaît déjà.',
@@ -129,7 +129,7 @@ export const settings: SettingsTexts = {
     dialog: 'Créer une clé',
     newKey: 'Votre nouvelle clé',
     kept: (name) =>
-      `Votre nouvelle clé « ${name} » est encore ici, tant que vous n’avez pas dit l’avoir conservée.`,
+      `Vous avez fermé votre nouvelle clé « ${name} ». Elle n’est affichée qu’une fois : cette page peut encore la montrer tant que vous ne la quittez pas.`,
     noneTitle: 'Pas encore de clé d’API',
     none: 'Créez-en une et faites votre première requête :',
     name: 'Nom',

@@ -5,7 +5,7 @@ export const webhooks: WebhooksTexts = {
   intro: 'Nous envoyons un POST signé à votre serveur dans les secondes qui suivent un événement.',
   create: 'Nouveau webhook',
   createIt: 'Créer',
-  kept: 'Le secret de votre nouveau webhook est encore ici, tant que vous n’avez pas dit l’avoir conservé.',
+  kept: 'Vous avez fermé le secret de votre nouveau webhook. Il n’est affiché qu’une fois : cette page peut encore le montrer tant que vous ne la quittez pas.',
   secret: 'Secret de signature',
   armedLater:
     'Certains capteurs dépassent déjà votre seuil. Vous serez prévenu la prochaine fois qu’ils le franchiront.',
@@ -52,6 +52,7 @@ export const webhooks: WebhooksTexts = {
   },
   actions: {
     test: 'Envoyer un test',
+    testOf: (webhook) => `Envoyer un test à ${webhook}`,
     pause: 'Suspendre',
     resume: 'Reprendre',
     change: 'Modifier',

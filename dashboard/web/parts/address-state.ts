@@ -28,6 +28,8 @@ export type AddressName =
   | 'zone'
   /** Ids of other sensors, between commas. */
   | 'compare'
+  /** The dialog that sends a test to a webhook is open. */
+  | 'test'
 
 type Changes = { readonly [Name in AddressName]?: string | undefined }
 type Options = { readonly push?: boolean }

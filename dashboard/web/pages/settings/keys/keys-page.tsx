@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
 import { getJson, sendJson } from '../../../data.ts'
+import { ClosedSecret } from '../../../forms/closed-secret.tsx'
 import { Confirm } from '../../../forms/confirm.tsx'
 import { Filled } from '../../../parts/filled.tsx'
 import { Snippets } from '../../../parts/snippets.tsx'
@@ -13,7 +14,7 @@ import { type Key, type MadeKey, NewKey } from './new-key.tsx'
 import { RollKey } from './roll-key.tsx'
 import '../settings.css'
 
-const { keys: words, forms } = accountTexts.settings
+const { keys: words } = accountTexts.settings
 
 type Keys = { readonly limit: number; readonly keys: readonly Key[] }
 
@@ -39,12 +40,11 @@ export function KeysPage() {
         <Filled text={words.intro} parts={{ v1: () => <code>/v1</code> }} />
       </p>
       {made !== undefined && !isMaking && (
-        <div class="notice warn row between" role="status">
-          <span>{words.kept(made.record.name)}</span>
-          <button type="button" onClick={() => setMaking(true)}>
-            {forms.showAgain}
-          </button>
-        </div>
+        <ClosedSecret
+          words={words.kept(made.record.name)}
+          show={() => setMaking(true)}
+          forget={() => setMade(undefined)}
+        />
       )}
       {error !== undefined && <Failed error={error} retry={again} />}
       {value === undefined && error === undefined && <Loading />}

@@ -5,6 +5,7 @@ import { Field } from '../../../forms/field.tsx'
 import { Secret } from '../../../forms/secret.tsx'
 import { Select } from '../../../forms/select.tsx'
 import { useAction } from '../../../forms/use-action.ts'
+import { addressValue, setAddress } from '../../../parts/address-state.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { Filled } from '../../../parts/filled.tsx'
 import { Failed } from '../../../parts/states.tsx'
@@ -29,8 +30,13 @@ type Open = 'test' | 'change' | 'rotate' | 'recover' | 'delete'
 
 /** The actions on a webhook; each in a dialog of its own, except pausing. */
 export function WebhookActions({ webhook, onChange }: ActionsProps) {
-  const [open, setOpen] = useState<Open>()
-  const close = (): void => setOpen(undefined)
+  const [open, setOpen] = useState<Open | undefined>(
+    addressValue('test') === '' ? undefined : 'test',
+  )
+  const close = (): void => {
+    setOpen(undefined)
+    setAddress({ test: '' })
+  }
   const switching = useAction()
   const isSending = webhook.active && !webhook.paused && webhook.disabled === null
   const flip = (): Promise<boolean> =>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
+import { ClosedSecret } from '../../../forms/closed-secret.tsx'
 import { Secret } from '../../../forms/secret.tsx'
 import { me } from '../../../me.ts'
 import { Badge } from '../../../parts/badge.tsx'
@@ -43,12 +44,11 @@ export function WebhooksPage() {
       </div>
       <p class="muted">{words.intro}</p>
       {made !== undefined && !isMaking && (
-        <div class="notice warn row between" role="status">
-          <span>{words.kept}</span>
-          <button type="button" onClick={() => setMaking(true)}>
-            {forms.showAgain}
-          </button>
-        </div>
+        <ClosedSecret
+          words={words.kept}
+          show={() => setMaking(true)}
+          forget={() => setMade(undefined)}
+        />
       )}
       {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
       {answer.value === undefined && answer.error === undefined && <Loading />}
@@ -152,6 +152,15 @@ const Item = ({ of: webhook, health }: ItemProps) => {
       </dl>
       {health !== undefined && <HealthView answer={health} />}
       {why !== undefined && <p class="wide muted">{why}</p>}
+      <div class="actions wide">
+        <a
+          class="button"
+          href={`/settings/webhooks/${webhook.id}?test=1`}
+          aria-label={words.actions.testOf(webhook.description ?? webhook.url)}
+        >
+          {words.actions.test}
+        </a>
+      </div>
     </li>
   )
 }
