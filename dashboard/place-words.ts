@@ -78,6 +78,8 @@ function whyNone({ kind, silence, timezone }: PlaceNow, texts: PlaceTexts): stri
         : why.all(place, time)
     case 'never':
       return kind === 'sensor' ? why.never : why.neverHere
+    case 'restarted':
+      return why.restarted(time ?? '')
     case 'not_accepted':
       return why.notAccepted(time)
     default:

@@ -3,6 +3,9 @@
  * ms since the epoch.
  */
 
+import { minuteMs } from '../time.ts'
+import { graceMsOf } from './presence.ts'
+
 export type SilenceFacts = {
   /** When its newest reading was measured; null: it never sent one. */
   readonly lastMs: number | null
@@ -14,8 +17,14 @@ export type SilenceFacts = {
   readonly access: Access | undefined
   /** Newest message of it that was refused. */
   readonly rejected: { readonly atMs: number; readonly reason: string } | undefined
+  /** How often it should send. */
+  readonly cadenceMs: number
+  /** When our own service received nothing last, until it was there again; undefined: not known. */
+  readonly ours: OurOutage | undefined
   readonly nowMs: number
 }
+
+export type OurOutage = { readonly fromMs: number; readonly toMs: number }
 
 export type Reporting = {
   readonly name: string
@@ -55,6 +64,8 @@ export type SilenceReason =
       readonly of: number
       readonly atMs: number | null
     }
+  /** Our own service was away, and the sensor has not had the time to come back since. */
+  | { readonly kind: 'restarted'; readonly atMs: number }
   | { readonly kind: 'paused'; readonly untilMs: number }
   /** It signs in with the key that it had before. */
   | { readonly kind: 'replaced'; readonly atMs: number; readonly keyMs: number }
@@ -68,12 +79,17 @@ export type SilenceReason =
 /** Fewer silent sensors may be some broken devices. */
 const fewestInOutage = 5
 
+/** After that time devices have found our service again, and each has its turn within its grace. */
+const reconnectMs = 2 * minuteMs
+
 /** @param facts of a sensor that does not report */
 export function whySilent(facts: SilenceFacts): SilenceReason {
   const { retiredMs, lastMs, network, area, access, rejected, nowMs } = facts
+  const back = isJustBack(facts) ? facts.ours : undefined
   if (retiredMs !== null) return { kind: 'retired', atMs: retiredMs }
   if (access?.key === 'revoked') return { kind: 'revoked', atMs: access.keyMs }
-  if (lastMs !== null) {
+  // right after our own outage most sensors are silent, and it is not theirs
+  if (lastMs !== null && back === undefined) {
     const outage = outageOf(network) ?? outageOf(area)
     if (outage !== undefined) return outage
   }
@@ -99,9 +115,18 @@ export function whySilent(facts: SilenceFacts): SilenceReason {
   const deniedMs = access?.deniedMs
   if (deniedMs !== undefined && deniedMs > (lastMs ?? -Infinity))
     return { kind: 'denied', atMs: deniedMs }
+  // unless it was silent before
+  if (back !== undefined && lastMs !== null && lastMs + graceMsOf(facts.cadenceMs) >= back.fromMs)
+    return { kind: 'restarted', atMs: back.toMs }
   if ((access?.connections ?? 0) > 0) return { kind: 'connected' }
   return lastMs === null ? { kind: 'never' } : { kind: 'silent', atMs: lastMs }
 }
+
+/** An outage of ours in which the sensor had its turn, and sensors have not all had one since. */
+const isJustBack = ({ ours, cadenceMs, nowMs }: SilenceFacts): boolean =>
+  ours !== undefined &&
+  ours.toMs - ours.fromMs >= cadenceMs &&
+  nowMs - ours.toMs < reconnectMs + graceMsOf(cadenceMs)
 
 /** All of several sensors that have ever reported, or more than half of many, are silent. */
 function outageOf(place: Reporting | undefined): SilenceReason | undefined {
@@ -120,7 +145,7 @@ function outageOf(place: Reporting | undefined): SilenceReason | undefined {
 export type PublicReason =
   | Extract<
       SilenceReason,
-      { readonly kind: 'retired' | 'outage' | 'connected' | 'never' | 'silent' }
+      { readonly kind: 'retired' | 'outage' | 'restarted' | 'connected' | 'never' | 'silent' }
     >
   /** The operator has ended its access. */
   | { readonly kind: 'ended' }
@@ -131,6 +156,7 @@ export function publicReason(reason: SilenceReason): PublicReason {
   switch (reason.kind) {
     case 'retired':
     case 'outage':
+    case 'restarted':
     case 'connected':
     case 'never':
     case 'silent':

@@ -28,8 +28,13 @@ const facts: SilenceFacts = {
   area: { ...network, name: 'Ikeja', heard: 4, reporting: 3 },
   access,
   rejected: undefined,
+  cadenceMs: 10_000,
+  ours: undefined,
   nowMs,
 }
+/** Our own service was away for 59 minutes, until a minute ago. */
+const ours = { fromMs: ago(60), toMs: ago(1) }
+const mostSilent = { network: { ...network, reporting: 9 } }
 const wrong = { atMs: ago(2), reason: 'wrong' }
 
 test.each<[string, Partial<SilenceFacts>, object]>([
@@ -74,6 +79,41 @@ test.each<[string, Partial<SilenceFacts>, object]>([
     'most sensors are silent',
     { network: { ...network, reporting: 12 } },
     { kind: 'outage', place: 'Lagos', silent: 28, of: 40, atMs: null },
+  ],
+  [
+    'most sensors are silent, and our own service has just come back',
+    { ...mostSilent, ours },
+    { kind: 'restarted', atMs: ours.toMs },
+  ],
+  [
+    'it is connected, and our own service has just come back',
+    { ...mostSilent, ours, access: { ...access, connections: 1 } },
+    { kind: 'restarted' },
+  ],
+  [
+    'it was silent before our own service was away',
+    { ...mostSilent, ours, lastMs: ago(90) },
+    { kind: 'silent', atMs: ago(90) },
+  ],
+  [
+    'it is refused since our own service has come back',
+    { ...mostSilent, ours, access: { ...access, refused: { atMs: ago(0.5), reason: 'wrong' } } },
+    { kind: 'sign_in' },
+  ],
+  [
+    'most sensors are silent long after our own service came back',
+    { ...mostSilent, ours: { fromMs: ago(60), toMs: ago(3) } },
+    { kind: 'outage', silent: 31, of: 40 },
+  ],
+  [
+    'a sensor of five minutes has more time to come back',
+    { ...mostSilent, cadenceMs: 5 * minuteMs, ours: { fromMs: ago(60), toMs: ago(16) } },
+    { kind: 'restarted' },
+  ],
+  [
+    'only a process was started again: others received meanwhile',
+    { ...mostSilent, ours: { fromMs: ago(1) - 5_000, toMs: ago(1) } },
+    { kind: 'outage' },
   ],
   [
     'its whole area is silent',

@@ -31,6 +31,7 @@ export type SilentSensor = {
   readonly area: string
   readonly lastMs: number | null
   readonly retiredMs: number | null
+  readonly cadenceMs: number
 }
 
 /** @returns undefined: there is no such place @throws where the API does not answer */
@@ -213,7 +214,10 @@ async function silenceOfSensor(sensor: SensorAnswer, { why }: Asking): Promise<S
 }
 
 export const silentSensor = (
-  sensor: Pick<SensorAnswer, 'sensor_id' | 'area' | 'last_reading' | 'retired_at'>,
+  sensor: Pick<
+    SensorAnswer,
+    'sensor_id' | 'area' | 'last_reading' | 'retired_at' | 'expected_interval_seconds'
+  >,
 ): SilentSensor => {
   const msOf = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso))
   return {
@@ -221,6 +225,7 @@ export const silentSensor = (
     area: sensor.area,
     lastMs: msOf(sensor.last_reading),
     retiredMs: msOf(sensor.retired_at),
+    cadenceMs: sensor.expected_interval_seconds * secondMs,
   }
 }
 

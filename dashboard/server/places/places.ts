@@ -16,6 +16,7 @@ import {
   silentSensor,
 } from './ask-places.ts'
 import { keepAnswers } from './kept.ts'
+import { followOurOutage } from './our-outage.ts'
 import { readSilence } from './silence.ts'
 import { openUsual } from './usual.ts'
 
@@ -55,6 +56,7 @@ type Options = {
 export function openPlaces({ nc, ask, city, timezone, nowMs, onFailure }: Options): Places {
   const shared = { waitMs: 3 * secondMs, nowMs, onFailure }
   const usual = openUsual({ ask, timezone, nowMs, onFailure })
+  const ours = followOurOutage(nc, { nowMs, onFailure })
   const places = keepAnswers<PlaceNow | 'unknown'>({
     ...shared,
     freshMs: 20 * secondMs,
@@ -89,7 +91,7 @@ export function openPlaces({ nc, ask, city, timezone, nowMs, onFailure }: Option
       return typeof place === 'string' ? undefined : place
     }
     const places = Promise.all([known({ kind: 'city' }), known({ kind: 'area', id: area })])
-    return await readSilence(nc, { ...sensor, places, nowMs: nowMs() })
+    return await readSilence(nc, { ...sensor, places, ours: ours(), nowMs: nowMs() })
   }
   return {
     look,

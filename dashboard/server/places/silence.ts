@@ -10,7 +10,7 @@ import {
 } from '../../../operate/sensor-access.ts'
 import type { PlaceNow } from '../../place-now.ts'
 
-type Known = Pick<SilenceFacts, 'lastMs' | 'retiredMs' | 'nowMs'> & {
+type Known = Pick<SilenceFacts, 'lastMs' | 'retiredMs' | 'cadenceMs' | 'ours' | 'nowMs'> & {
   readonly id: string
   /** The whole network, and its area. */
   readonly places: Promise<readonly (PlaceNow | undefined)[]>

@@ -51,6 +51,8 @@ export const city = {
       `No sensor of ${place} has reported since ${time}: the network or our servers are down, not this sensor.`,
     most: (silent: string, of: string, place: string) =>
       `${silent} of ${of} sensors of ${place} are silent: probably a network or power failure, not this sensor alone.`,
+    restarted: (time: string) =>
+      `Our service was down until ${time}. The sensor has not sent since then yet: it may still be reconnecting.`,
     retired:
       'This sensor was taken out of the network. What it measured stays, and can still be verified.',
     ended: 'The operator has ended this sensor’s access to the network.',

@@ -85,6 +85,8 @@ export const operator = {
       no_key: 'It has no key, so it cannot sign in.',
       outage: (silent: string, of: string, place: string) =>
         `${silent} of ${of} sensors of ${place} are silent: it is not this sensor.`,
+      restarted: (time: string) =>
+        `Our service was down until ${time}, and it has not sent since then yet.`,
       paused: (time: string) => `It sent too much and is kept out until ${time}.`,
       replaced: (made: string, time: string) =>
         `It was given a new key on ${made}, and still signs in with the old one (last ${time}).`,
@@ -101,6 +103,7 @@ export const operator = {
       no_key:
         'Make a key below and put it into the device. One that sends through an application needs none.',
       outage: 'Check NATS, the pipeline, and the network that the sensors use.',
+      restarted: 'Wait for some minutes: devices connect again by themselves.',
       paused: 'Set a longer interval in the device; it is let in again after the pause.',
       replaced: 'Put the new key into the device, or make another one below.',
       sign_in:

@@ -42,6 +42,8 @@ export const city: CityTexts = {
       `Aucun capteur de ${place} n’a rien envoyé depuis ${time} : c’est le réseau ou nos serveurs, pas ce capteur.`,
     most: (silent, of, place) =>
       `${silent} capteurs de ${place} sur ${of} se taisent : sans doute une panne de réseau ou de courant, pas ce seul capteur.`,
+    restarted: (time) =>
+      `Notre service était arrêté jusqu’à ${time}. Le capteur n’a encore rien envoyé depuis : il est peut-être en train de se reconnecter.`,
     retired:
       'Ce capteur a été retiré du réseau. Ses mesures restent, et peuvent toujours être vérifiées.',
     ended: 'L’opérateur a mis fin à l’accès de ce capteur au réseau.',

@@ -79,6 +79,8 @@ export const operator: OperatorTexts = {
       no_key: 'Il n’a pas de clé et ne peut donc pas se connecter.',
       outage: (silent, of, place) =>
         `${silent} capteurs de ${place} sur ${of} se taisent : ce n’est pas ce capteur.`,
+      restarted: (time) =>
+        `Notre service était arrêté jusqu’à ${time}, et il n’a encore rien envoyé depuis.`,
       paused: (time) => `Il a trop envoyé et reste exclu jusqu’au ${time}.`,
       replaced: (made, time) =>
         `Une nouvelle clé lui a été donnée le ${made}, et il se présente encore avec l’ancienne (dernière fois : ${time}).`,
@@ -96,6 +98,7 @@ export const operator: OperatorTexts = {
       no_key:
         'Créez une clé ci-dessous et mettez-la dans l’appareil. S’il envoie par une application, il n’en a pas besoin.',
       outage: 'Vérifiez NATS, la chaîne de traitement et le réseau des capteurs.',
+      restarted: 'Attendez quelques minutes : les appareils se reconnectent d’eux-mêmes.',
       paused:
         'Réglez un intervalle plus long dans l’appareil ; il est de nouveau admis après la pause.',
       replaced: 'Mettez la nouvelle clé dans l’appareil, ou créez-en une autre ci-dessous.',

@@ -92,6 +92,7 @@ function wordsOf(reason: Reason): readonly [string, string] {
     case 'revoked':
       return [reasons.revoked, fixes.revoked]
     case 'retired':
+    case 'restarted':
     case 'denied':
     case 'silent':
       return [reasons[reason.kind](localTime(reason.atMs)), fixes[reason.kind]]
