@@ -104,7 +104,7 @@ test('the words have the number, its basis, advice, the guideline, and the local
   expect(placeWords(ten, en)).toMatchObject({
     basis: 'US AQI · 10-minute mean: not enough data for NowCast yet',
     times: 'Within the WHO guideline',
-    mean: 'PM2.5, mean of the last hour: 12.0 µg/m³ (guideline for 24 hours: 15 µg/m³)',
+    mean: 'PM2.5, mean of one hour of the last 24: 12.0 µg/m³ (guideline for 24 hours: 15 µg/m³)',
   })
   expect(placeWords(place(), fr)).toMatchObject({
     times: '2,3 × la ligne directrice de l’OMS',

@@ -19,7 +19,7 @@ export const about = {
       },
       index: {
         title: 'The index',
-        body: 'The index is that of the US EPA of 2024, from PM2.5, PM10 or another pollutant that the sensor measures; the highest of them is the index. It has six categories. The European index can be chosen where a page offers it. The guideline of the WHO is 15 µg/m³ of PM2.5 as a mean of 24 hours; “× WHO” says how many times that is.',
+        body: 'The index is that of the US EPA of 2024, from PM2.5, PM10 or another pollutant that the sensor measures; the highest of them is the index. It has six categories. The European index can be chosen where a page offers it. The guideline of the WHO is 15 µg/m³ of PM2.5 as a mean of 24 hours; “× WHO” says how many times that is. Beside it is the mean of 24 hours that this is about; while fewer than 18 of them have readings, it says of how many hours it is.',
       },
       correction: {
         title: 'Raw and corrected',

@@ -31,7 +31,7 @@ export const city = {
   withinWho: 'Within the WHO guideline',
   dayMean: (pollutant: string, amount: string) => `${pollutant}, 24-hour mean: ${amount} µg/m³`,
   hoursMean: (pollutant: string, hours: number, amount: string) =>
-    `${pollutant}, mean of the last ${hours === 1 ? 'hour' : `${hours} hours`}: ${amount} µg/m³`,
+    `${pollutant}, mean of ${hours === 1 ? 'one hour' : `${hours} hours`} of the last 24: ${amount} µg/m³`,
   guideline: (amount: string) => `guideline for 24 hours: ${amount} µg/m³`,
   /** A time with the name of its zone: `14:05, West Africa Time`. */
   localTime: (time: string, zone: string) => `${time}, ${zone}`,

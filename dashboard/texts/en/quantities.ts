@@ -5,6 +5,8 @@ import { mapQuantities } from '../../../core/air/quantities.ts'
 export const quantities = {
   aqi: 'AQI',
   names: mapQuantities(({ short, long }) => ({ short: `${short}`, long: `${long}` })),
+  /** Units that are words of a language; others are the same in all. */
+  units: { humidity: '%RH' },
   dropped: (name: string) => `${name} was not possible: left out`,
   unusual: (name: string) => `Unusual value of ${name}`,
   flags: {

@@ -20,7 +20,7 @@ export const about: AboutTexts = {
       },
       index: {
         title: 'L’indice',
-        body: 'L’indice est celui de l’EPA américaine de 2024, calculé à partir des PM2,5, des PM10 ou d’un autre polluant mesuré par le capteur ; le plus élevé donne l’indice. Il compte six catégories. L’indice européen peut être choisi là où une page le propose. La valeur guide de l’OMS est de 15 µg/m³ de PM2,5 en moyenne sur 24 heures ; « × OMS » indique combien de fois elle est atteinte.',
+        body: 'L’indice est celui de l’EPA américaine de 2024, calculé à partir des PM2.5, des PM10 ou d’un autre polluant mesuré par le capteur ; le plus élevé donne l’indice. Il compte six catégories. L’indice européen peut être choisi là où une page le propose. La valeur guide de l’OMS est de 15 µg/m³ de PM2.5 en moyenne sur 24 heures ; « × OMS » indique combien de fois elle est atteinte. La moyenne sur 24 heures dont il s’agit figure à côté ; tant que moins de 18 de ces heures ont des mesures, le nombre d’heures est indiqué.',
       },
       correction: {
         title: 'Valeurs brutes et corrigées',

@@ -27,7 +27,7 @@ export const city: CityTexts = {
   withinWho: 'Sous la ligne directrice de l’OMS',
   dayMean: (pollutant, amount) => `${pollutant}, moyenne sur 24 heures : ${amount} µg/m³`,
   hoursMean: (pollutant, hours, amount) =>
-    `${pollutant}, moyenne ${hours < 2 ? 'de la dernière heure' : `des ${hours} dernières heures`} : ${amount} µg/m³`,
+    `${pollutant}, moyenne ${hours < 2 ? 'd’une heure' : `de ${hours} heures`} sur les 24 dernières : ${amount} µg/m³`,
   guideline: (amount) => `ligne directrice pour 24 heures : ${amount} µg/m³`,
   localTime: (time, zone) => `${time}, ${zone}`,
   sensorsOnline: (online, total) => `${online} capteurs en ligne sur ${total}`,
@@ -103,7 +103,7 @@ export const city: CityTexts = {
   proofCard: 'Une mesure avec sa preuve : ouvrez la page pour la vérifier vous-même.',
   proofTitle: (place) => `Preuve d’une mesure : ${place}`,
   proofAbout: (pm25, pm10, time) =>
-    `PM2,5 ${pm25}, PM10 ${pm10}, ${time}. Vérifiez-la vous-même, dans votre navigateur.`,
+    `PM2.5 ${pm25}, PM10 ${pm10}, ${time}. Vérifiez-la vous-même, dans votre navigateur.`,
   search: 'Chercher un lieu ou un identifiant',
   area: 'Zone',
   allOf: (name) => `Tout ${name}`,

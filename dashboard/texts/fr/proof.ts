@@ -100,6 +100,7 @@ export const proof: ProofTexts = {
       'L’heure du bloc précède celle de la mesure : l’une des horloges n’est pas à l’heure.',
   },
 
+  valuesMatch: 'Ces valeurs correspondent à l’empreinte qui a été ancrée.',
   values: 'Ce qui a été mesuré',
   sensor: 'Capteur',
   area: 'Zone',
@@ -233,6 +234,7 @@ export const proof: ProofTexts = {
     onItsWay: 'En route vers la chaîne de blocs',
     words:
       'Les mesures sont ancrées par lots, toutes les quelques minutes. Mise à jour automatique.',
+    newest: 'Voir la dernière mesure ancrée de ce capteur',
     expected: 'Prévu dans',
     by: 'Prévu pour',
     anyMoment: 'd’un instant à l’autre',
@@ -286,6 +288,7 @@ export const proof: ProofTexts = {
     time: 'Heure',
     aqi: 'IQA',
     proof: 'Preuve',
+    good: 'bonne',
     quality: 'Qualité',
     notes: (n) => count(n, { one: 'remarque', other: 'remarques' }),
     download: 'Télécharger les 1 000 plus récentes (CSV)',

@@ -5,7 +5,7 @@ type Names = QuantitiesTexts['names'][QuantityName]
 
 /** A quantity that is not here yet has its English name. */
 const names: Partial<Readonly<Record<QuantityName, Names>>> = {
-  pm25: { short: 'PM2,5', long: 'PM2,5, particules fines' },
+  pm25: { short: 'PM2.5', long: 'PM2.5, particules fines' },
   pm10: { short: 'PM10', long: 'PM10, particules grossières' },
   co2: { short: 'CO₂', long: 'CO₂' },
   temperature: { short: 'Température', long: 'Température' },
@@ -26,12 +26,13 @@ const names: Partial<Readonly<Record<QuantityName, Names>>> = {
 export const quantities: QuantitiesTexts = {
   aqi: 'IQA',
   names: mapQuantities(({ name, short, long }) => names[name] ?? { short, long }),
+  units: { humidity: '%\u00a0HR' },
   dropped: (name) => `${name} : valeur impossible, écartée`,
   unusual: (name) => `${name} : valeur inhabituelle`,
   flags: {
     pm_high: 'Particules au-dessus de 500 µg/m³',
     pm_saturated: 'Particules à la limite du capteur',
-    pm25_over_pm10: 'PM2,5 supérieures aux PM10 : l’une des valeurs est fausse',
+    pm25_over_pm10: 'PM2.5 supérieures aux PM10 : l’une des valeurs est fausse',
     humidity_stuck: 'L’humidité ne varie pas',
     pm_flat: 'Les particules n’ont pas varié depuis deux heures',
     pm_stuck: 'Les particules n’ont pas varié depuis six heures',

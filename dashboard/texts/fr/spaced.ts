@@ -1,6 +1,6 @@
 /**
- * French puts a space before these signs that must not end a line. The catalogues are written with
- * plain ones, and pass through here.
+ * French puts a narrow space that ends no line before these signs, and inside its quotation marks. The
+ * catalogues are written with plain spaces, and pass through here.
  */
 export function spaced<T>(texts: T): T {
   // the shape stays, which the compiler cannot follow through `unknown`
@@ -10,7 +10,7 @@ export function spaced<T>(texts: T): T {
 
 function withSpaces(value: unknown): unknown {
   if (typeof value === 'string')
-    return value.replaceAll(/ (?=[?!:;»])/g, '\u00a0').replaceAll('« ', '«\u00a0')
+    return value.replaceAll(/[ \u00a0](?=[?!:;»])/g, '\u202f').replaceAll(/«[ \u00a0]/g, '«\u202f')
   if (typeof value === 'function')
     return (...values: readonly unknown[]): unknown => withSpaces(value(...values))
   if (typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 /** How charts name and write a quantity, the index, or a step of time. */
 import { quantities } from '../../../core/air/quantities.ts'
 import { whoDay } from '../../../core/air/who-2021.ts'
-import { namesOf } from '../parts/air/quantity-names.ts'
+import { namesOf, unitOf } from '../parts/air/quantity-names.ts'
 import { dayMs } from '../parts/time/local-clock.ts'
 import { texts } from '../texts.ts'
 import type { Guide } from './plot-ground.ts'
@@ -19,7 +19,7 @@ export function shownAs(name: string): Shown {
   const quantity = quantities.find((known) => known.name === name)
   if (quantity === undefined)
     return { short: texts.quantities.aqi, long: words.aqi, unit: words.aqiUnit, digits: 0 }
-  return { ...namesOf(name), unit: quantity.unit, digits: quantity.decimals }
+  return { ...namesOf(name), unit: unitOf(quantity.name), digits: quantity.decimals }
 }
 
 /** `27.1 µg/m³`; an index has no unit. */

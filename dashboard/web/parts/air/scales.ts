@@ -4,6 +4,7 @@ import { type QuantityName, quantities } from '../../../../core/air/quantities.t
 import { zonesOf } from '../time/zones.ts'
 import { categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
+import { unitOf } from './quantity-names.ts'
 
 export type Bin = {
   /** The lowest value that belongs to it. */
@@ -44,7 +45,10 @@ const ramp = ['#d9efd0', '#9ad4b4', '#55aaa8', '#2f7296', '#283c70'] as const
  */
 export function scaleOf(name: ShownQuantity, values: readonly number[]): Scale {
   const quantity = quantities.find((known) => known.name === name)
-  const base = { digits: quantity?.decimals ?? 0, unit: quantity?.unit ?? '' }
+  const base = {
+    digits: quantity?.decimals ?? 0,
+    unit: quantity === undefined ? '' : unitOf(quantity.name),
+  }
   const zones = zonesOf(name)
   if (zones.length === 0) return { ...base, bins: evenBins(values), isWorseAbove: false }
   const bins = zones.map(({ category, from }) => ({
