@@ -168,6 +168,25 @@ describe.skipIf(chromiumMissing !== undefined)(
       })
     })
 
+    test('a reading that waits shows its values, and leads to the newest one that is anchored', async () => {
+      await anchored()
+      api.anvil.freeze()
+      const laterMs = nowMs + 60_000
+      await api.commit([{ sensor, timeMs: laterMs, pm25: 3420, aqi: 98 }])
+      const { page } = await browser.open(linkTo(laterMs), { width: 390 })
+      await on(page, async () => {
+        await page.locator(paper('waiting')).waitFor()
+        expect(await page.locator('.proof-measured').textContent()).toMatch(/^PM2\.5 34\.2 µg\/m³/)
+        await page.locator('.proof-values').getByText('34.2').waitFor()
+        await page.getByRole('link', { name: 'See the newest anchored reading' }).click()
+        await page.locator(paper('consistent')).waitFor()
+        expect(decodeURIComponent(new URL(page.url()).pathname)).toBe(
+          `/proof/${sensor}/${new Date(nowMs).toISOString()}`,
+        )
+      })
+      await anchored()
+    })
+
     test.each([
       ['light', 1440],
       ['dark', 390],
@@ -177,6 +196,20 @@ describe.skipIf(chromiumMissing !== undefined)(
       await on(page, async () => {
         await page.locator(paper('consistent')).waitFor()
         expect(await overflowOf(page)).toBeLessThanOrEqual(0)
+        // the first screen, 800 px high, has sensor and time, values, their verdict and the block's
+        expect(await page.locator('.proof-measured').textContent()).toMatch(/^PM10 .*AQI/)
+        expect(await page.locator('.proof-match').textContent()).toBe(
+          '✓ These values match the fingerprint that was anchored.',
+        )
+        for (const name of [
+          '.proof-top time',
+          '.proof-measured',
+          '.proof-match',
+          '.proof-head h2',
+        ]) {
+          const box = await page.locator(name).boundingBox()
+          expect((box?.y ?? 800) + (box?.height ?? 0)).toBeLessThan(800)
+        }
         await page.getByRole('img', { name: 'QR code' }).waitFor()
         expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toBe(1)
         await page.emulateMedia({ media: 'print', colorScheme: scheme })

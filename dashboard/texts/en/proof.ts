@@ -96,6 +96,7 @@ export const proof = {
     clocksDiffer: 'The block’s time is before the measurement: one of the clocks is wrong.',
   },
 
+  valuesMatch: 'These values match the fingerprint that was anchored.',
   values: 'What was measured',
   sensor: 'Sensor',
   area: 'Area',
@@ -222,6 +223,7 @@ export const proof = {
     title: 'Waiting to be anchored',
     onItsWay: 'On its way to the blockchain',
     words: 'Readings are anchored in batches every few minutes. Updates automatically.',
+    newest: 'See the newest anchored reading of this sensor',
     expected: 'Expected in',
     by: 'Expected by',
     anyMoment: 'any moment now',
@@ -275,6 +277,7 @@ export const proof = {
     time: 'Time',
     aqi: 'AQI',
     proof: 'Proof',
+    good: 'good',
     quality: 'Quality',
     notes: (notes: number) => count(notes, { one: 'note', other: 'notes' }),
     download: 'Download the newest 1,000 as CSV',

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { isDemonstrationChain } from '../../../../core/proof/demonstration-chain.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
+import { When } from '../../parts/time/when.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { format, texts } from '../../texts.ts'
 import type { Asked } from './ask-node.ts'
@@ -10,7 +11,7 @@ import { CheckList } from './check-list.tsx'
 import { ConfirmBlock } from './confirm-block.tsx'
 import { Details, PrintedDetails } from './details.tsx'
 import { type Facts, isNetworkFile } from './facts.ts'
-import { Measured } from './measured.tsx'
+import { InShort, Measured } from './measured.tsx'
 import { CheckedPath } from './path.tsx'
 import { Seal } from './seal.tsx'
 import { Share } from './share.tsx'
@@ -22,8 +23,14 @@ import { type Checked, check } from './verifier.ts'
 
 type Confirmed = Asked & { readonly host: string }
 
+type CertificateProps = {
+  readonly bundle: Bundle
+  /** Brought by the reader: the page does not say above of which sensor and time it is. */
+  readonly isFile?: boolean
+}
+
 /** What the browser has found out about a file, as a certificate that can be printed. */
-export function Certificate({ bundle }: { readonly bundle: Bundle }) {
+export function Certificate({ bundle, isFile = false }: CertificateProps) {
   const [hash, setHash] = useState('')
   const [asked, setAsked] = useState<Confirmed>()
   const blockHash = isHash(hash) ? hash : ''
@@ -41,7 +48,7 @@ export function Certificate({ bundle }: { readonly bundle: Bundle }) {
   return (
     <>
       <article class="proof-paper" data-verdict={kind} data-test-chain={isOnTestChain(shown)}>
-        <Head bundle={bundle} shown={shown} asked={asked} />
+        <Head bundle={bundle} shown={shown} asked={asked} isFile={isFile} />
         {facts !== undefined && (
           <CheckedPath facts={facts} verification={shown.verification} kind={kind} />
         )}
@@ -84,16 +91,33 @@ type HeadProps = {
   readonly bundle: Bundle
   readonly shown: Checked
   readonly asked: Confirmed | undefined
+  readonly isFile: boolean
 }
 
-function Head({ bundle, shown, asked }: HeadProps) {
-  const { certificate, verdict, testChain, confirm } = texts.proof
-  const { kind } = shown
+function Head({ bundle, shown, asked, isFile }: HeadProps) {
+  const { certificate, verdict, testChain, confirm, valuesMatch } = texts.proof
+  const { kind, facts } = shown
+  const { reading, checks } = shown.verification
   return (
     <header class="proof-head">
       <Seal kind={kind} />
       <div role="status">
         {kind !== 'invalid' && <p class="proof-kicker">{certificate}</p>}
+        {kind !== 'invalid' && reading !== null && (
+          <>
+            <InShort reading={reading} />
+            {isFile && facts !== undefined && (
+              <p>
+                {facts.sensorId} · <When at={facts.timeMs} />
+              </p>
+            )}
+            {checks.some(({ name, ok }) => name === 'leaf' && ok) && (
+              <p class="proof-match">
+                <span aria-hidden="true">✓</span> {valuesMatch}
+              </p>
+            )}
+          </>
+        )}
         <h2>{verdict[kind]}</h2>
         <p>{sentenceOf(shown, bundle)}</p>
         {kind === 'matches' && asked?.kind === 'confirmed' && (

@@ -1,13 +1,19 @@
-import type { ProvenReading } from '../../../../anchor/verifier/airproof-verify.js'
-import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { type QuantityName, quantityNames } from '../../../../core/air/quantities.ts'
 import { Aqi } from '../../parts/air/aqi.tsx'
-import { namesOf } from '../../parts/air/quantity-names.ts'
+import { namesOf, unitOf } from '../../parts/air/quantity-names.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { texts } from '../../texts.ts'
 
+/** The values of a reading, from a proof or from the API. */
+export type Values = { readonly [Name in QuantityName]?: number | null | undefined } & {
+  readonly sensor_id: string
+  readonly aqi: number | null
+  readonly area?: string
+}
+
 type MeasuredProps = {
   /** null: a file whose block only a node can confirm. */
-  readonly reading: ProvenReading | null
+  readonly reading: Values | null
   /** Its sensor is one of this network, and has a page here. */
   readonly isOurs: boolean
 }
@@ -40,7 +46,7 @@ export function Measured({ reading, isOurs }: MeasuredProps) {
               <>
                 <dt>{namesOf(name).long}</dt>
                 <dd>
-                  <Amount value={value} unit={units[name]} />
+                  <Amount value={value} unit={unitOf(name)} />
                 </dd>
               </>
             )
@@ -50,3 +56,20 @@ export function Measured({ reading, isOurs }: MeasuredProps) {
     </section>
   )
 }
+
+/** What was measured, in one line that is on the first screen of a phone: at most three values. */
+export const InShort = ({ reading }: { readonly reading: Values }) => (
+  <p class="proof-measured">
+    {quantityNames
+      .filter((name) => typeof reading[name] === 'number')
+      .slice(0, 3)
+      .map((name) => (
+        <span key={name}>
+          {namesOf(name).short} <Amount value={reading[name]} unit={unitOf(name)} />
+        </span>
+      ))}
+    <span>
+      {texts.quantities.aqi} {reading.aqi ?? '–'}
+    </span>
+  </p>
+)

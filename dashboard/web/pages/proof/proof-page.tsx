@@ -12,7 +12,7 @@ import { DropFile } from './drop-file.tsx'
 import { Hash } from './hash.tsx'
 import './proof.css'
 import { Seal } from './seal.tsx'
-import { getProof, getStanding, type Standing } from './standing.ts'
+import { getProof, getReading, getStanding, type Standing } from './standing.ts'
 import { networkPath, prepare, verifierPath } from './verifier.ts'
 import { Waiting } from './waiting.tsx'
 
@@ -41,7 +41,7 @@ export function ProofPage({ params, query }: PageProps) {
       </header>
       {dropped !== undefined ? (
         <>
-          <Certificate key={dropped} bundle={dropped} />
+          <Certificate key={dropped} bundle={dropped} isFile />
           {isOfReading && (
             <p class="proof-back">
               <button type="button" class="quiet" onClick={() => setDropped(undefined)}>
@@ -65,13 +65,16 @@ function OfReading({ id, timestamp, hash }: OfReadingProps) {
   const { value, error, isAsking, again } = useAnswer(
     async (signal) => {
       const standing = await getStanding({ id, timestamp, signal })
-      if (standing.status !== 'verified' || (hash !== '' && standing.reading_hash !== hash))
-        return { standing, bundle: undefined }
+      const isOther = hash !== '' && standing.reading_hash !== hash
+      if (standing.status !== 'verified' || isOther) {
+        const reading = isOther ? undefined : await getReading({ id, timestamp, signal })
+        return { standing, reading, bundle: undefined }
+      }
       const bundle: Bundle = {
         ...(await getProof({ id, timestamp, hash, signal })),
         explorerUrl: elsewhere(standing),
       }
-      return { standing, bundle }
+      return { standing, bundle, reading: undefined }
     },
     [id, timestamp, hash],
   )
@@ -86,12 +89,14 @@ function OfReading({ id, timestamp, hash }: OfReadingProps) {
     ) : (
       <Failed error={error} retry={again} />
     )
-  const { standing, bundle } = value
+  const { standing, bundle, reading } = value
   if (hash !== '' && standing.reading_hash !== hash)
     return <OtherVersion hash={standing.reading_hash} />
   if (bundle !== undefined) return <Certificate bundle={bundle} />
   if (standing.status === 'mismatch') return <Altered reason={standing.reason} />
-  return <Waiting standing={standing} sensorId={id} isCutOff={error !== undefined} />
+  return (
+    <Waiting standing={standing} reading={reading} sensorId={id} isCutOff={error !== undefined} />
+  )
 }
 
 /** Without an explorer the API links to its own page of the proof. */

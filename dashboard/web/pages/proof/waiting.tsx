@@ -1,19 +1,24 @@
 import { countdown, useServerNow } from '../../parts/time/countdown.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { texts } from '../../texts.ts'
+import type { Reading } from '../sensor/sensor-data.ts'
 import { Hash } from './hash.tsx'
+import { InShort, Measured } from './measured.tsx'
 import { Moment } from './moment.tsx'
 import { WaitingPath } from './path.tsx'
-import type { Standing } from './standing.ts'
+import { newestProof, type Standing } from './standing.ts'
 
 type WaitingProps = {
   readonly standing: Standing
+  /** undefined: the API does not list it. */
+  readonly reading: Reading | undefined
   readonly sensorId: string
   /** The last question got no answer. */
   readonly isCutOff: boolean
 }
 
 /** A reading on its way: what it waits for, and a clock that runs down. */
-export function Waiting({ standing, sensorId, isCutOff }: WaitingProps) {
+export function Waiting({ standing, reading, sensorId, isCutOff }: WaitingProps) {
   const { waiting, details } = texts.proof
   const nowMs = useServerNow(true)
   const isInBatch = standing.status === 'anchoring'
@@ -28,12 +33,15 @@ export function Waiting({ standing, sensorId, isCutOff }: WaitingProps) {
           <b>{left ?? waiting.anyMoment}</b>
         </p>
         <div role="status">
+          {reading !== undefined && <InShort reading={reading} />}
           <h2>{isInBatch ? waiting.onItsWay : waiting.title}</h2>
           <p>{isInBatch ? (reasons[standing.reason ?? ''] ?? waiting.step) : waiting.words}</p>
           {isCutOff && <p class="error">{waiting.offline}</p>}
+          <NewestAnchored sensorId={sensorId} />
         </div>
       </header>
       <WaitingPath sensorId={sensorId} isInBatch={isInBatch} />
+      {reading !== undefined && <Measured reading={reading} isOurs />}
       <dl class="facts">
         {Number.isFinite(expectedMs) && (
           <>
@@ -49,5 +57,16 @@ export function Waiting({ standing, sensorId, isCutOff }: WaitingProps) {
         </dd>
       </dl>
     </article>
+  )
+}
+
+/** To a reading that can be checked now. */
+function NewestAnchored({ sensorId }: Pick<WaitingProps, 'sensorId'>) {
+  const { value: href } = useAnswer((signal) => newestProof(sensorId, signal), [sensorId])
+  if (href === undefined) return null
+  return (
+    <p>
+      <a href={href}>{texts.proof.waiting.newest}</a>
+    </p>
   )
 }

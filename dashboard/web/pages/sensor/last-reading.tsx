@@ -1,7 +1,7 @@
-import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { quantityNames } from '../../../../core/air/quantities.ts'
 import { config } from '../../me.ts'
 import { Aqi } from '../../parts/air/aqi.tsx'
-import { namesOf } from '../../parts/air/quantity-names.ts'
+import { namesOf, unitOf } from '../../parts/air/quantity-names.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { CopyProofLink } from '../../parts/proof-link.tsx'
 import { nowMs } from '../../parts/time/clock.ts'
@@ -43,7 +43,7 @@ export function LastReading({ sensor }: LastReadingProps) {
           if (value === undefined) return null
           return (
             <Value key={name} name={namesOf(name).long}>
-              <Amount value={value} unit={units[name]} />
+              <Amount value={value} unit={unitOf(name)} />
               {name === 'pm25' && value !== null && (
                 <span class="values-more">
                   {texts.asMeasured}

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { quantityNames } from '../../../../core/air/quantities.ts'
 import { Aqi } from '../../parts/air/aqi.tsx'
 import { Amount } from '../../parts/amount.tsx'
 import { Demonstration } from '../../parts/proof-link.tsx'
@@ -12,7 +12,7 @@ import { type CheckedRows, useCheckedRows } from './checked-rows.ts'
 import { isWaiting, useLiveReadings } from './live-readings.ts'
 import { ProofBadge } from './proof-badge.tsx'
 import './readings.css'
-import { namesOf } from '../../parts/air/quantity-names.ts'
+import { namesOf, unitOf } from '../../parts/air/quantity-names.ts'
 import type { Reading } from './sensor-data.ts'
 import { wordsOfFlag } from './words.ts'
 
@@ -39,7 +39,7 @@ function columnsOf(
     .map((name) => ({
       isFirst: name === first,
       column: {
-        name: `${namesOf(name).short} (${units[name]})`,
+        name: `${namesOf(name).short} (${unitOf(name)})`,
         isNumber: true,
         cell: (reading: Reading) => {
           const value = reading[name] ?? null
@@ -71,7 +71,7 @@ function columnsOf(
 
 /** What was noticed about the values: a badge, and the sentences when it is opened. */
 function Quality({ reading: { quality } }: { readonly reading: Reading }) {
-  if (quality.length === 0) return null
+  if (quality.length === 0) return <>{texts.proof.table.good}</>
   return (
     <details class="readings-quality">
       <summary class="badge warn">{texts.proof.table.notes(quality.length)}</summary>
