@@ -188,49 +188,51 @@ describe.skipIf(chromiumMissing !== undefined)(
     })
 
     test.each([
-      ['light', 1440],
-      ['dark', 390],
-    ] as const)('a certificate is one A4 page of ink, %s and %i wide', async (scheme, width) => {
-      await anchored()
-      const { page } = await browser.open(link, { width, scheme })
-      await on(page, async () => {
-        await page.locator(paper('consistent')).waitFor()
-        expect(await overflowOf(page)).toBeLessThanOrEqual(0)
-        // the first screen, 800 px high, has sensor and time, values, their verdict and the block's
-        expect(await page.locator('.proof-measured').textContent()).toMatch(/^PM10 .*AQI/)
-        expect(await page.locator('.proof-match').textContent()).toBe(
-          '✓ These values match the fingerprint that was anchored.',
-        )
-        for (const name of [
-          '.proof-top time',
-          '.proof-measured',
-          '.proof-match',
-          '.proof-head h2',
-        ]) {
-          const box = await page.locator(name).boundingBox()
-          expect((box?.y ?? 800) + (box?.height ?? 0)).toBeLessThan(800)
-        }
-        await page.getByRole('img', { name: 'QR code' }).waitFor()
-        expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toBe(1)
-        await page.emulateMedia({ media: 'print', colorScheme: scheme })
-        for (const [name, isShown] of [
-          ['.proof-paper', true],
-          ['.proof-printed', true],
-          ['.proof-qr', true],
-          ['.top', false],
-          ['.proof-drop', false],
-          ['.proof-confirm', false],
-          ['.proof-offline', false],
-        ] as const)
-          expect([name, await page.locator(name).isVisible()]).toEqual([name, isShown])
-        // ink on paper, and the time for everyone
-        expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(0, 0, 0)')
-        expect(await page.locator('.proof-utc').first().textContent()).toMatch(/UTC$/)
-        expect(await page.locator('.proof-printed .proof-whole').first().textContent()).toMatch(
-          /^0x[0-9a-f]{64}$/,
-        )
-      })
-    })
+      ['light', 1440, 'en'],
+      ['dark', 390, 'en'],
+      // the longer texts
+      ['light', 1440, 'fr'],
+    ] as const)(
+      'a certificate is one A4 page of ink, %s, %i wide, %s',
+      async (scheme, width, language) => {
+        await anchored()
+        const { page } = await browser.open(link, { width, scheme, language })
+        await on(page, async () => {
+          await page.locator(paper('consistent')).waitFor()
+          expect(await overflowOf(page)).toBeLessThanOrEqual(0)
+          // the first screen, 800 px high, has sensor and time, values, their verdict and the block's
+          const first = ['.proof-top time', '.proof-measured', '.proof-match', '.proof-head h2']
+          for (const name of first) {
+            const box = await page.locator(name).boundingBox()
+            expect((box?.y ?? 800) + (box?.height ?? 0)).toBeLessThan(800)
+          }
+          expect(await page.locator('.proof-measured').textContent()).toMatch(/^PM10 /)
+          if (language === 'en')
+            expect(await page.locator('.proof-match').textContent()).toBe(
+              '✓ These values match the fingerprint that was anchored.',
+            )
+          await page.locator('.proof-qr').waitFor()
+          expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toBe(1)
+          await page.emulateMedia({ media: 'print', colorScheme: scheme })
+          for (const [name, isShown] of [
+            ['.proof-paper', true],
+            ['.proof-printed', true],
+            ['.proof-qr', true],
+            ['.top', false],
+            ['.proof-drop', false],
+            ['.proof-confirm', false],
+            ['.proof-offline', false],
+          ] as const)
+            expect([name, await page.locator(name).isVisible()]).toEqual([name, isShown])
+          // ink on paper, and the time for everyone
+          expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(0, 0, 0)')
+          expect(await page.locator('.proof-utc').first().textContent()).toMatch(/UTC$/)
+          expect(await page.locator('.proof-printed .proof-whole').first().textContent()).toMatch(
+            /^0x[0-9a-f]{64}$/,
+          )
+        })
+      },
+    )
 
     test('a file of another network is called that, and is given nothing of this one', async () => {
       const { page } = await browser.open('/proof', { width: 390 })
