@@ -40,7 +40,10 @@ export function keep(name: string, value: unknown): void {
 const writeAfterMs = 300
 let waiting: ReturnType<typeof setTimeout> | undefined
 
-/** Browsers refuse more than some hundred entries in half a minute, so changes are gathered. */
+/**
+ * After a pause: browsers refuse more than some hundred entries in half a minute, and one takes up to
+ * a tenth of a second, which somebody who types would wait for.
+ */
 function writeNow(): void {
   if (waiting === undefined) return
   clearTimeout(waiting)
@@ -60,7 +63,8 @@ export function go(href: string, { replace = false, isSamePage = false }: GoOpti
   const url = new URL(href, location.href)
   if (replace) {
     place.value = { path: url.pathname, search: url.search }
-    waiting ??= setTimeout(writeNow, writeAfterMs)
+    clearTimeout(waiting)
+    waiting = setTimeout(writeNow, writeAfterMs)
     return
   }
   keepScroll()

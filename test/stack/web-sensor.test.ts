@@ -51,7 +51,7 @@ test.skipIf(chromiumMissing !== undefined)(
       await now.waitFor()
       expect(await now.textContent()).toMatch(/165.*Unhealthy/)
       expect(await now.textContent()).toContain('not measured')
-      expect(await now.textContent()).toContain('80 µg/m³')
+      expect(await now.textContent()).toContain('80.0 µg/m³')
       const time = now.locator('time').first()
       expect(await time.getAttribute('title')).toBe(
         `Lagos, UTC+1; ${formatIso(nowMs).slice(0, 19).replace('T', ' ')} UTC`,

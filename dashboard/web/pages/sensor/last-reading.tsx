@@ -43,13 +43,14 @@ export function LastReading({ sensor }: LastReadingProps) {
           if (value === undefined) return null
           return (
             <Value key={name} name={namesOf(name).long}>
-              <Amount value={value} unit={unitOf(name)} />
+              <Amount value={value} unit={unitOf(name)} quantity={name} />
               {name === 'pm25' && value !== null && (
                 <span class="values-more">
                   {texts.asMeasured}
                   {corrected !== null && (
                     <>
-                      ; <Amount value={corrected.value} unit={corrected.unit} /> {texts.corrected}
+                      ; <Amount value={corrected.value} unit={corrected.unit} quantity="pm25" />{' '}
+                      {texts.corrected}
                     </>
                   )}
                 </span>

@@ -1,4 +1,5 @@
 import { countdown } from '../../parts/time/countdown.ts'
+import { localTime } from '../../parts/time/local-time.ts'
 import { format, texts } from '../../texts.ts'
 import type { RowCheck } from './checked-rows.ts'
 import { isWaiting } from './live-readings.ts'
@@ -22,7 +23,9 @@ export function ProofBadge({ reading, check, expectedMs, nowMs }: BadgeProps) {
   return (
     <a class={`badge proof-badge ${looks}`} href={proofOf(reading)}>
       {label}
-      <span class="visually-hidden">, {texts.proof.badge.proofOf(timestamp)}</span>
+      <span class="visually-hidden">
+        , {texts.proof.badge.proofOf(localTime(Date.parse(timestamp)))}
+      </span>
     </a>
   )
 }

@@ -43,7 +43,7 @@ function columnsOf(
         isNumber: true,
         cell: (reading: Reading) => {
           const value = reading[name] ?? null
-          return value === null ? '–' : <Amount value={value} />
+          return value === null ? '–' : <Amount value={value} quantity={name} />
         },
       },
     }))
