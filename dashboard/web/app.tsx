@@ -7,7 +7,7 @@ import { Expired } from './parts/expired.tsx'
 import { Filled } from './parts/filled.tsx'
 import { Loading, NotLoaded } from './parts/states.tsx'
 import { named } from './parts/title.ts'
-import { place } from './router.ts'
+import { path } from './router.ts'
 import { loadedPage, loadPage, type Route, routeAt } from './routes.ts'
 import { texts } from './texts.ts'
 
@@ -15,18 +15,16 @@ const { common } = texts
 
 /** The page at the address on show, inside the layout. */
 export function App() {
-  const { path, search } = place.value
-  const match = routeAt(path)
-  const own = named.value?.path === path ? named.value.title : undefined
-  useHeading(path, own ?? match?.route.title ?? common.titles.notFound)
+  const at = path.value
+  const match = routeAt(at)
+  const own = named.value?.path === at ? named.value.title : undefined
+  useHeading(at, own ?? match?.route.title ?? common.titles.notFound)
   return (
     <Layout>
       {match === undefined ? (
         <NotFound />
       ) : (
-        <Guarded route={match.route}>
-          {(Page) => <Page key={path} params={match.params} query={new URLSearchParams(search)} />}
-        </Guarded>
+        <Guarded route={match.route}>{(Page) => <Page key={at} params={match.params} />}</Guarded>
       )}
       <Expired />
     </Layout>

@@ -3,7 +3,7 @@ import { footerLinks, languageLink, type Reader, tabsFor } from '../frame.ts'
 import { languageNames, languages } from '../texts/languages.ts'
 import { config, me } from './me.ts'
 import { KeptNotice } from './parts/kept-notice.tsx'
-import { place } from './router.ts'
+import { path, place } from './router.ts'
 import { language, texts } from './texts.ts'
 
 const { common } = texts
@@ -16,7 +16,7 @@ const settings = [
 
 /** The bar, the tabs of the settings, the page between them, and the footer. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
-  const { path } = place.value
+  const at = path.value
   return (
     <>
       <a class="skip" href="#page">
@@ -28,17 +28,17 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           airproof
         </a>
         <nav aria-label={common.tabs.label}>
-          {tabsFor(reader(), path, common).map((tab) => (
+          {tabsFor(reader(), at, common).map((tab) => (
             <Tab key={tab.href} {...tab} />
           ))}
         </nav>
         <Who />
       </header>
-      <main id="page" tabIndex={-1} class={path === '/' ? 'wide' : ''}>
-        {path.startsWith('/settings/') && (
+      <main id="page" tabIndex={-1} class={at === '/' ? 'wide' : ''}>
+        {at.startsWith('/settings/') && (
           <nav class="tabs" aria-label={common.settingsTabs.label}>
             {settings.map(([href, text]) => (
-              <Tab key={href} href={href} text={text} isHere={path.startsWith(href)} />
+              <Tab key={href} href={href} text={text} isHere={at.startsWith(href)} />
             ))}
           </nav>
         )}
@@ -89,11 +89,11 @@ function Who() {
 }
 
 function Footer() {
-  const { path, search } = place.value
+  const { path: at, search } = place.value
   return (
     <footer class="foot">
       <nav aria-label={common.footer.label}>
-        {footerLinks(config.value, path, common).map((link) => (
+        {footerLinks(config.value, at, common).map((link) => (
           <Tab key={link.href} {...link} />
         ))}
       </nav>
@@ -101,7 +101,7 @@ function Footer() {
         {languages.map((name) => (
           <a
             key={name}
-            href={languageLink(name, path + search)}
+            href={languageLink(name, at + search)}
             hreflang={name}
             lang={name}
             aria-current={name === language ? 'true' : undefined}

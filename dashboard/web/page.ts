@@ -1,6 +1,4 @@
 /** The properties of every page: the values of its address. */
 export type PageProps = {
   readonly params: Readonly<Record<string, string>>
-  /** The query string. */
-  readonly query: URLSearchParams
 }

@@ -3,7 +3,7 @@
  * of the history also keeps how far the page was scrolled, and what `keep` is given, so that back,
  * forward and reload lead to what was on the screen.
  */
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 
 /** The match of an address: the route, and the values of its `:names`. */
 export type Match<Route> = {
@@ -15,6 +15,9 @@ type Place = { readonly path: string; readonly search: string }
 
 /** The present address. `search` includes its question mark. */
 export const place = signal<Place>({ path: location.pathname, search: location.search })
+
+/** Only the path: what reads it is not rendered again at every press in a search box. */
+export const path = computed(() => place.value.path)
 
 /** Counts up at every step back or forward, after which kept values are to be read again. */
 export const steps = signal(0)

@@ -5,6 +5,7 @@
  * A value that is the usual one is left out. `push` makes a step to which the reader can go back
  * (a selected sensor, another period); without it the present entry changes (typing, moving a map).
  */
+import { computed, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { go, keep, keptValue, place, steps } from '../router.ts'
 
@@ -30,13 +31,26 @@ export type AddressName =
   | 'compare'
   /** The dialog that sends a test to a webhook is open. */
   | 'test'
+  /** The fingerprint that a link to a proof names. */
+  | 'hash'
+  /** The delivery of a webhook. */
+  | 'delivery'
 
 type Changes = { readonly [Name in AddressName]?: string | undefined }
 type Options = { readonly push?: boolean }
 
-/** '' if it is not there. A component that reads it is rendered again when it changes. */
-export const addressValue = (name: AddressName): string =>
-  new URLSearchParams(place.value.search).get(name) ?? ''
+const params = computed(() => new URLSearchParams(place.value.search))
+const values = new Map<AddressName, ReadonlySignal<string>>()
+
+/** '' if it is not there. A component that reads it is rendered again when it changes, and not when others do. */
+export function addressValue(name: AddressName): string {
+  let value = values.get(name)
+  if (value === undefined) {
+    value = computed(() => params.value.get(name) ?? '')
+    values.set(name, value)
+  }
+  return value.value
+}
 
 /** Changes some values and leaves the others; undefined or '' takes one out. */
 export function setAddress(changes: Changes, { push = false }: Options = {}): void {

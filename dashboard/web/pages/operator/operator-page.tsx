@@ -1,5 +1,5 @@
 import { accountTexts } from '../../account-texts.ts'
-import type { PageProps } from '../../page.ts'
+import { addressValue } from '../../parts/address-state.ts'
 import '../settings/settings.css'
 import './operator.css'
 import { AccountsTab } from './accounts-tab.tsx'
@@ -18,8 +18,8 @@ const tabs = [
 ] as const
 
 /** The operator's tabs; the open one is in the address, so that it can be linked to. */
-export function OperatorPage({ query }: PageProps) {
-  const wanted = query.get('show') ?? 'status'
+export function OperatorPage() {
+  const wanted = addressValue('show')
   const [name, , Tab] = tabs.find(([tab]) => tab === wanted) ?? tabs[0]
   return (
     <div class="stack settings">

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { PageProps } from '../../page.ts'
+import { addressValue } from '../../parts/address-state.ts'
 import { Filled } from '../../parts/filled.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { When } from '../../parts/time/when.tsx'
@@ -17,7 +18,7 @@ import { networkPath, prepare, verifierPath } from './verifier.ts'
 import { Waiting } from './waiting.tsx'
 
 /** Checks the proof of one reading, or of a file the reader brings, here in the browser. */
-export function ProofPage({ params, query }: PageProps) {
+export function ProofPage({ params }: PageProps) {
   const { id, timestamp } = params
   const [dropped, setDropped] = useState<Bundle>()
   // a file that is brought later can be checked without a connection
@@ -51,7 +52,7 @@ export function ProofPage({ params, query }: PageProps) {
           )}
         </>
       ) : (
-        isOfReading && <OfReading id={id} timestamp={timestamp} hash={query.get('hash') ?? ''} />
+        isOfReading && <OfReading id={id} timestamp={timestamp} hash={addressValue('hash')} />
       )}
       <DropFile take={setDropped} />
       <Offline />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { accountTexts } from '../../../account-texts.ts'
 import type { PageProps } from '../../../page.ts'
+import { addressValue } from '../../../parts/address-state.ts'
 import { Badge } from '../../../parts/badge.tsx'
 import { Filled } from '../../../parts/filled.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
@@ -19,9 +20,9 @@ import { webhookState, whyNotSending } from './webhook-words.ts'
 const { webhooks: words } = accountTexts
 
 /** One webhook and its log; `?delivery=` shows one delivery of it. */
-export function WebhookPage({ params, query }: PageProps) {
+export function WebhookPage({ params }: PageProps) {
   const id = params['id'] ?? ''
-  const delivery = query.get('delivery')
+  const delivery = addressValue('delivery')
   const answer = useAnswer((signal) => showWebhook(id, signal), [id])
   const [changes, setChanges] = useState(0)
   const onChange = (): void => {
@@ -31,19 +32,19 @@ export function WebhookPage({ params, query }: PageProps) {
   return (
     <div class="stack settings">
       <p>
-        <a href={delivery === null ? '/settings/webhooks' : `/settings/webhooks/${id}`}>
-          {delivery === null ? words.all : words.back}
+        <a href={delivery === '' ? '/settings/webhooks' : `/settings/webhooks/${id}`}>
+          {delivery === '' ? words.all : words.back}
         </a>
       </p>
-      {delivery !== null && <DeliveryView webhook={id} delivery={delivery} />}
-      {delivery === null && answer.error !== undefined && (
+      {delivery !== '' && <DeliveryView webhook={id} delivery={delivery} />}
+      {delivery === '' && answer.error !== undefined && (
         <>
           <h1>{texts.common.titles.webhook}</h1>
           <Failed error={answer.error} retry={answer.again} />
         </>
       )}
-      {delivery === null && answer.value === undefined && answer.error === undefined && <Loading />}
-      {delivery === null && answer.value !== undefined && (
+      {delivery === '' && answer.value === undefined && answer.error === undefined && <Loading />}
+      {delivery === '' && answer.value !== undefined && (
         <>
           <About webhook={answer.value} look={changes} />
           <WebhookActions webhook={answer.value} onChange={onChange} />
