@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { dayMs } from '../../core/time.ts'
 import { findAccount, openAccountBook } from '../../operate/account-book.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import {
@@ -110,6 +111,18 @@ test('sensors are listed with their newest reading, searched, added and removed'
   expect([second.body.sensors[0].id, second.body.next]).toEqual(['NGR-LOS-YAB-002', null])
   const found = await operator.ask('GET', '/operator/api/sensors?search=yab-')
   expect(found.body.sensors.map((one: any) => one.id)).toEqual(['NGR-LOS-YAB-002'])
+  // an archive's sensor is not without data
+  await api.commit([{ sensor: 'NGR-LOS-YAB-002', timeMs: nowMs - 2 * dayMs, arrivedMs: nowMs }])
+  await api.snapshot()
+  await expect
+    .poll(async () => (await operator.ask('GET', '/operator/api/sensors?state=offline')).body, {
+      timeout: 30_000,
+    })
+    .toMatchObject({
+      total: 1,
+      sensors: [{ id: 'NGR-LOS-YAB-002', last_reading: formatIso(nowMs - 2 * dayMs) }],
+    })
+  expect((await operator.ask('GET', '/operator/api/sensors?state=unheard')).body.total).toBe(0)
   expect((await operator.ask('GET', '/operator/api/sensors?state=asleep')).status).toBe(400)
   expect((await operator.ask('GET', '/operator/api/sensors?limit=0')).status).toBe(400)
 

@@ -378,6 +378,13 @@ test('the shell has title, tags and numbers of its place, and data that the page
   expect(page).toContain('property="og:url" content="https://air.example/areas/ikeja"')
   expect(page).toContain('<span class="headline-number">141</span>')
   expect(page).not.toContain('>old<')
+  const titleOf = (name: string, area: string): string | undefined => {
+    const sensor = { kind: 'sensor', name, area: { name: area, slug: 'a' } } as const
+    const made = fillShell(shell, placeShell(place(sensor), en, html``), server)
+    return /<title>(.*?)<[/]title>/.exec(made)?.[1]
+  }
+  expect(titleOf('1 Allen Avenue', 'Ikeja')).toBe('Air in 1 Allen Avenue, Ikeja now · airproof')
+  expect(titleOf('2 Pen Street, Agege', 'Agege')).toBe('Air in 2 Pen Street, Agege now · airproof')
   const data = /<script type="application\/json" id="first">(.*?)<\/script>/.exec(page)?.[1] ?? ''
   expect(JSON.parse(data)).toEqual(place())
   expect(() => fillShell('<title>x</title>', placeShell(place(), en, html``), server)).toThrow(

@@ -73,6 +73,7 @@ export function sensorList({ nc, bucket, rules, clockMs }: Options): SensorList 
     const state = id === undefined ? undefined : states[partitionOf(id)]
     const slot = state === undefined || id === undefined ? -1 : findSlot(state, id)
     const newest = state === undefined || slot === -1 ? undefined : newestOf(state, slot)
+    const status = state === undefined || slot === -1 ? 'unheard' : statusOf(state, slot)
     const site = entry.sites.at(-1)
     return {
       id: entry.id,
@@ -81,7 +82,8 @@ export function sensorList({ nc, bucket, rules, clockMs }: Options): SensorList 
       lat: site?.lat ?? 0,
       lon: site?.lon ?? 0,
       cadence_seconds: entry.cadence_seconds,
-      state: state === undefined || slot === -1 ? 'unheard' : statusOf(state, slot),
+      // of an archive, or of a device that sent only old readings: it has data
+      state: status === 'unheard' && newest !== undefined ? 'offline' : status,
       last_reading: newest === undefined ? null : formatIso(newest.timeMs),
       aqi: newest?.aqi ?? null,
     }

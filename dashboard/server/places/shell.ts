@@ -125,7 +125,9 @@ export function placeShell(
   const words = placeWords(place, texts)
   const name = plainName(place.name)
   const isSensor = place.kind === 'sensor'
-  const where = isSensor && place.area !== null ? `${name}, ${plainName(place.area.name)}` : name
+  const area = place.area === null ? '' : plainName(place.area.name)
+  // an address may name its area
+  const where = isSensor && !name.includes(area) ? `${name}, ${area}` : name
   return {
     title: texts.city.title(where),
     description:
