@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util'
 import { Kvm } from '@nats-io/kv'
 import { Pool } from 'undici'
 import { percentile } from '../core/air/percentile.ts'
+import { createApplication, openApplications } from '../operate/applications.ts'
 import { issueCredential } from '../operate/sensor-credentials.ts'
 import { buckets } from '../schemas/subjects.ts'
 import airrohr from '../test/fixtures/devices/airrohr.json' with { type: 'json' }
@@ -35,7 +36,7 @@ const sensors = Number(flags.sensors)
 const seconds = Number(flags.seconds)
 const connections = Number(flags.connections)
 const warmUpSeconds = 2
-const bars = { inArrays: 5_000, oneByOne: 1_500 }
+const bars = { inArrays: 5_000, oneByOne: 1_500, inBulk: 100_000 }
 
 await using resources = new AsyncDisposableStack()
 const dataFolder = mkdtempSync(join(tmpdir(), 'airproof-bench-'))
@@ -69,6 +70,8 @@ const gatePid = gate.pid ?? 0
 const pool = new Pool(url, { connections, pipelining: 1 })
 resources.defer(() => pool.close())
 
+type Load = { readonly callers: readonly string[]; readonly lanes: number }
+
 const random = seeded(7)
 let made = 0
 /** A day of back-fill: every reading has a time that its sensor did not have yet. */
@@ -82,8 +85,31 @@ function bodyOf(place: number, count: number): string {
   return count === 1 ? (items[0] ?? '') : `[${items.join(',')}]`
 }
 
+const gateways: string[] = []
+const applications = await openApplications(nc)
+for (let n = 0; n < 8; n++) {
+  const id = `gateway-${n}`
+  const secret = await createApplication(applications, { id, kind: 'gateway' }, Date.now())
+  gateways.push(basic({ id, secret }))
+}
+
+/** A reading of each of so many sensors, a line each; made before the clock runs. */
+function bulkOf(count: number): string {
+  const lines = Array.from({ length: count }, (_, i) => {
+    const sensor_id = ids[i % ids.length] ?? ''
+    const timestamp = new Date(Date.UTC(2026, 0, 1) + i * 1_000).toISOString()
+    return JSON.stringify({ sensor_id, timestamp, pm25: 18.5, pm10: 30.1, humidity: 72.12 })
+  })
+  return lines.join('\n')
+}
+
 /** A constant number of requests under way, for the given time. */
-async function press(path: string, perRequest: number, body: (place: number) => string) {
+async function press(
+  path: string,
+  perRequest: number,
+  body: (place: number) => string,
+  { callers, lanes }: Load = { callers: headers, lanes: connections },
+) {
   const untilMs = performance.now() + (warmUpSeconds + seconds) * 1_000
   const fromMs = performance.now() + warmUpSeconds * 1_000
   const tookMs: number[] = []
@@ -93,7 +119,7 @@ async function press(path: string, perRequest: number, body: (place: number) => 
   let natsFrom = 0
   const lane = async (): Promise<void> => {
     while (performance.now() < untilMs) {
-      place = (place + 1) % ids.length
+      place = (place + 1) % callers.length
       const text = body(place)
       const beganMs = performance.now()
       if (beganMs >= fromMs && cpuFrom === 0) {
@@ -103,7 +129,7 @@ async function press(path: string, perRequest: number, body: (place: number) => 
       const answer = await pool.request({
         path,
         method: 'POST',
-        headers: { authorization: headers[place] ?? '', 'content-type': 'application/json' },
+        headers: { authorization: callers[place] ?? '', 'content-type': 'application/json' },
         body: text,
       })
       await answer.body.dump()
@@ -112,7 +138,7 @@ async function press(path: string, perRequest: number, body: (place: number) => 
       else if (beganMs >= fromMs) tookMs.push(performance.now() - beganMs)
     }
   }
-  await Promise.all(Array.from({ length: connections }, lane))
+  await Promise.all(Array.from({ length: lanes }, lane))
   const elapsed = (performance.now() - fromMs) / 1_000
   const readings = tookMs.length * perRequest
   const cpuUs = cpuUsOf(gatePid) - cpuFrom
@@ -137,6 +163,8 @@ const airrohrBody = JSON.stringify(airrohr.messages[0]?.body)
 const oneByOne = await press('/push/readings', 1, (place) => bodyOf(place, 1))
 const fromAirrohr = await press('/push/airrohr', 1, () => airrohrBody)
 const inArrays20 = await press('/push/readings', 20, (place) => bodyOf(place, 20))
+const bulk = bulkOf(2_000)
+const inBulk2000 = await press('/push/bulk', 2_000, () => bulk, { callers: gateways, lanes: 8 })
 const inArrays100 = await press('/push/readings', 100, (place) => bodyOf(place, 100))
 
 process.stdout.write(
@@ -151,11 +179,13 @@ process.stdout.write(
       holds: {
         inArrays: inArrays20.readingsPerSecond >= bars.inArrays,
         oneByOne: oneByOne.readingsPerSecond >= bars.oneByOne,
+        inBulk: inBulk2000.readingsPerGateCoreSecond >= bars.inBulk,
       },
       oneByOne,
       fromAirrohr,
       inArrays20,
       inArrays100,
+      inBulk2000,
     },
     null,
     2,

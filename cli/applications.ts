@@ -17,21 +17,24 @@ import { tableLines } from './shell/table.ts'
 import { durationFlag, exactWords, neededFlag, subcommand, textsFlag } from './shell/words.ts'
 
 export const command: Command = {
-  summary: 'LoRaWAN applications whose network server posts readings',
+  summary: 'what sends for many sensors: LoRaWAN network servers and gateways',
   help: `\
 usage: airproof applications add ID --kind ttn|chirpstack --field NAME=KEY… [--devices START…]
+       airproof applications add ID --kind gateway [--sensors START…]
        airproof applications list
        airproof applications key ID [--overlap 24h]
        airproof applications remove ID
 
 A network server (The Things Stack, ChirpStack 4) posts the uplinks of all its devices with one
 credential, the application's. The registry says which sensor a device is: its entry names the kind
-and the device EUI. The table of fields says which key of the decoded payload holds what.
+and the device EUI. The table of fields says which key of the decoded payload holds what. A gateway
+posts readings of many sensors to /push/bulk, and names the sensor in each.
 
-  --kind KIND       ttn or chirpstack
+  --kind KIND       ttn, chirpstack or gateway
   --field NAME=KEY  a quantity of docs/sensors.md (pm25, co2, pressure …) in its unit there;
                     once for each; a dot in KEY goes into an object
   --devices START   only devices whose EUI begins with it; repeatable (default: any of its kind)
+  --sensors START   only sensors whose id begins with it; repeatable (default: any in the registry)
   --overlap 24h     how long the old credential stays valid; 0s: not at all
   --json            print data as JSON; add and key give {"id", "key"}
 
@@ -40,17 +43,19 @@ The credential is shown only once: we store nothing but its hash.
 examples:
   npx airproof applications add roofs --kind ttn --field pm25=pm2_5 --field humidity=hum
   npx airproof applications add poles --kind chirpstack --field co2=air.co2 --devices 70B3D57ED0
+  npx airproof applications add north --kind gateway --sensors NGR-LOS-IKJ-
   npx airproof applications list
   npx airproof applications key roofs --overlap 7d`,
   options: {
     kind: { type: 'string' },
     field: { type: 'string', multiple: true },
     devices: { type: 'string', multiple: true },
+    sensors: { type: 'string', multiple: true },
     overlap: { type: 'string' },
     json: { type: 'boolean' },
   },
   flagsOf: {
-    add: ['kind', 'field', 'devices', 'json'],
+    add: ['kind', 'field', 'devices', 'sensors', 'json'],
     list: ['json'],
     key: ['overlap', 'json'],
     remove: ['json'],
@@ -70,19 +75,22 @@ async function add({ kv }: Opened, { flags, words, print, note }: CommandContext
   const given = neededFlag(flags, 'kind', 'ttn')
   const kind = applicationKinds.find((known) => known === given)
   if (kind === undefined)
-    throw new WrongUsage(`--kind must be ${applicationKinds.join(' or ')}, and is "${given}"`)
+    throw new WrongUsage(`--kind must be ${applicationKinds.join(', ')}, and is "${given}"`)
   const devices = textsFlag(flags, 'devices').map((start) => start.toUpperCase())
+  const sensors = textsFlag(flags, 'sensors')
   const application = {
     id,
     kind,
-    fields: fieldsOf(textsFlag(flags, 'field')),
-    ...(devices.length === 0 ? {} : { devices }),
+    ...(kind === 'gateway' ? {} : { fields: fieldsOf(textsFlag(flags, 'field')) }),
+    ...(devices.length > 0 && { devices }),
+    ...(sensors.length > 0 && { sensors: [...sensors] }),
   }
   const secret = await createApplication(kv, application, Date.now())
   if (flags['json'] === true) print(JSON.stringify({ id, key: secret }))
   else {
     print(secret)
-    note(`shown only now: the network server posts to /push/${kind} as user ${id} with it`)
+    const endpoint = kind === 'gateway' ? 'bulk' : kind
+    note(`shown only now: post to /push/${endpoint} as user ${id} with it`)
   }
   return exitCodes.done
 }
@@ -126,7 +134,7 @@ function checkedId(text: string): string {
 }
 
 /** What `--field` says, once for each. @throws WrongUsage */
-export function fieldsOf(texts: readonly string[]): Application['fields'] {
+export function fieldsOf(texts: readonly string[]): NonNullable<Application['fields']> {
   const fields: { [Name in QuantityName]?: string } = {}
   for (const text of texts) {
     const [given = '', ...rest] = text.split('=')
@@ -146,26 +154,20 @@ export function fieldsOf(texts: readonly string[]): Application['fields'] {
 type Shown = Omit<Application, 'credential'>
 
 /** Without its hash, which only the gate needs. */
-const shownOf = ({ id, kind, fields, devices, created_at }: Application): Shown => ({
-  id,
-  kind,
-  fields,
-  ...(devices && { devices }),
-  created_at,
-})
+const shownOf = ({ credential: _hash, ...shown }: Application): Shown => shown
 
 const linesOf = (all: readonly Shown[]): readonly string[] =>
   all.length === 0
     ? ['no applications: `airproof applications add` makes one']
     : tableLines(
-        ['ID', 'KIND', 'FIELDS', 'DEVICES', 'CREATED'],
-        all.map(({ id, kind, fields, devices, created_at: createdAt }) => [
+        ['ID', 'KIND', 'FIELDS', 'SENDS FOR', 'CREATED'],
+        all.map(({ id, kind, fields = {}, devices, sensors, created_at: createdAt }) => [
           id,
           kind,
           Object.entries(fields)
             .map(([name, path]) => `${name}=${path}`)
             .join(' '),
-          devices?.map((start) => `${start}…`).join(' ') ?? 'any',
+          (devices ?? sensors)?.map((start) => `${start}…`).join(' ') ?? 'any',
           createdAt,
         ]),
       )

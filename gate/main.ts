@@ -26,7 +26,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const nc = await connectNats(config, { name: 'gate', log, stop })
   opened.defer(() => nc.close())
   const { id: holder, worker } = openInstance(config.dataFolder, 'gate')
-  opened.use(await joinInstance(nc, { ...config, name: 'gate', id: worker }))
+  const level = opened.use(await joinInstance(nc, { ...config, name: 'gate', id: worker }))
   const registry = openMetrics('gate')
   const metrics = gateMetrics(registry)
   const guard = inputGuard({ count: (loop) => metrics.failed.inc({ loop }), log })
@@ -54,7 +54,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const judging = { nc, book, sensors, seen, dataFolder, earliestMs }
   const tls = openTlsFiles({ env, flags })
   if (tls) opened.use(tls)
-  opened.use(await openPush({ ...push, ...judging, pausedForMs, tls, registry, guard, log }))
+  opened.use(await openPush({ ...push, ...judging, level, pausedForMs, tls, registry, guard, log }))
   opened.use(
     await openAdmin({
       ...config.admin,

@@ -1,4 +1,4 @@
-/** LoRaWAN applications: created, given a new secret, removed. */
+/** Applications: created, given a new secret, removed. */
 
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -15,7 +15,7 @@ import {
 import { buckets } from '../schemas/subjects.ts'
 import { hashOfSecret, newSecret } from './sensor-credentials.ts'
 
-type NewApplication = Pick<Application, 'id' | 'kind' | 'fields' | 'devices'>
+type NewApplication = Omit<Application, 'credential' | 'created_at'>
 
 /** Rejects at once if the bucket does not exist yet. */
 export async function openApplications(nc: NatsConnection): Promise<KV> {

@@ -2,10 +2,11 @@
 import { concatMap, from, type Observable } from 'rxjs'
 import { leaf2Level } from '../core/state/border.ts'
 import { spanStart } from '../runtime/trace.ts'
-import type { RawFault } from '../schemas/log/decode-raw.ts'
+import { isGateway } from '../schemas/devices/application.ts'
 import { type CheckSignature, verdictsOn } from './decide/check-signatures.ts'
 import {
   type Believed,
+  type ItemFault,
   type JudgedMessage,
   type JudgeOptions,
   judgeMessage,
@@ -70,7 +71,9 @@ export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>
   batches.pipe(
     concatMap(async (batch): Promise<JudgedBatch> => {
       const startMs = spanStart()
-      const hasStranger = batch.some(({ sensor }) => options.sensorOf(sensor) === undefined)
+      const hasStranger = batch.some(
+        ({ sensor }) => !isGateway(sensor) && options.sensorOf(sensor) === undefined,
+      )
       if (hasStranger) await options.registryBarrier()
       return {
         messages: await judgedMessages(batch, options),
@@ -88,7 +91,7 @@ async function judgedMessages(
   if (options.level.current() < leaf2Level) return batch.map((raw) => judgeMessage(raw, options))
   const signatures = await verdictsOn(batch, options)
   const messages = batch.map((raw) => judgeMessage(raw, options, signatures))
-  const bad = batch.filter((_, i) => messages[i]!.items.some(isBadSignature))
+  const bad = batch.filter((_, i) => messages[i]!.items.some(mayBeOutdated))
   if (bad.length === 0) return messages
   await options.registryBarrier()
   const again = await verdictsOn(bad, options)
@@ -96,5 +99,8 @@ async function judgedMessages(
   return messages.map((message) => places.get(message.seq) ?? message)
 }
 
-const isBadSignature = (item: Believed | RawFault): boolean =>
-  'reason' in item && item.reason === 'bad_signature'
+/** The registry in memory may be. Strangers among the subjects were looked for before. */
+const mayBeOutdated = (item: Believed | ItemFault): boolean =>
+  'reason' in item &&
+  (item.reason === 'bad_signature' ||
+    (item.reason === 'unknown_sensor' && item.sensor !== undefined))

@@ -1,8 +1,8 @@
 import type { Logger } from '../../runtime/log.ts'
+import type { Outgoing } from './endpoint.ts'
 import type { RawPublisher } from './publish-raw.ts'
 import { notNow, PushError } from './push-error.ts'
 import type { Spool } from './spool.ts'
-import type { Waiting } from './spool-line.ts'
 
 type Options = {
   readonly publish: RawPublisher['publish']
@@ -22,17 +22,17 @@ export function createDeliver({
   publish,
   spool,
   log,
-}: Options): (waiting: Waiting, keeps: boolean) => Promise<Delivered> {
-  const keep = async (waiting: Waiting): Promise<boolean> => {
+}: Options): (message: Outgoing, keeps: boolean) => Promise<Delivered> {
+  const keep = async ({ sender, body }: Outgoing): Promise<boolean> => {
     try {
-      return await spool.append(waiting)
+      return await spool.append({ sensor: sender, body })
     } catch (error) {
       log.error({ err: error }, 'cannot keep a reading on the disk')
       throw notNow(503, 'spool_failed', 'neither NATS nor our disk takes it: send it again', 30)
     }
   }
-  return async (waiting, keeps) => {
-    const verdict = await publish(waiting.sensor, waiting.body)
+  return async (message, keeps) => {
+    const verdict = await publish(message.sender, message.body, message.partition)
     if (verdict === 'stored') return 'stored'
     if (verdict === 'refused')
       throw new PushError(
@@ -41,7 +41,7 @@ export function createDeliver({
         'it is longer than NATS takes: send smaller arrays',
       )
     if (keeps) {
-      if (await keep(waiting)) return 'spooled'
+      if (await keep(message)) return 'spooled'
       const seconds = retryAfterSeconds.full
       throw notNow(503, 'spool_full', 'what we keep while NATS is away is full', seconds)
     }

@@ -14,6 +14,7 @@ import { chipIdOf } from '../devices/value-list.ts'
 import type { Endpoint, Judging, PushRequest } from './endpoint.ts'
 import { acceptMapped, prepareMapped } from './prepare-mapped.ts'
 import { PushError } from './push-error.ts'
+import { oneJson } from './read-body.ts'
 
 type Format = {
   readonly name: string
@@ -70,6 +71,7 @@ export function deviceEndpoints({
   return formats.map(({ name, map, mayFreeze, ...format }) => ({
     name,
     caller: 'sensor',
+    body: oneJson,
     keeps: true,
     prepare: (request) => {
       const sensor = knownSensor(request.caller, sensorOf)

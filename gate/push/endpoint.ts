@@ -1,9 +1,9 @@
-import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { BodyForm } from './read-body.ts'
 
 export type PushRequest = {
   /** The id that the credential belongs to: a sensor's, or an application's. */
   readonly caller: string
-  /** The JSON that was sent. */
+  /** What was sent, as the endpoint parses it. */
   readonly body: unknown
   /** The same, not parsed. */
   readonly text: string
@@ -12,15 +12,22 @@ export type PushRequest = {
   readonly query: (name: string) => string | undefined
 }
 
+export type Outgoing = {
+  /** Whose subject it goes to: the sensor, or the gateway, where the body names the sensors. */
+  readonly sender: string
+  /** Absent: the sensor's. */
+  readonly partition?: number
+  /** JSON of one raw message. */
+  readonly body: string
+  readonly readings: number
+}
+
 /** What becomes of a request whose caller is known. */
 export type Prepared = {
-  /** Undefined: sound, but there is nothing in it to store. */
-  readonly message?: {
-    readonly sensor: SensorId
-    /** JSON of one raw message. */
-    readonly body: string
-    readonly readings: number
-  }
+  /** None: sound, but there is nothing in it to store. */
+  readonly messages: readonly Outgoing[]
+  /** Whose readings they are. */
+  readonly sensors: readonly string[]
   /** What the caller receives in addition to the number stored. */
   readonly answer: Readonly<Record<string, unknown>>
 }
@@ -29,6 +36,7 @@ export type Prepared = {
 export type Endpoint = {
   readonly name: string
   readonly caller: 'sensor' | 'application'
+  readonly body: BodyForm
   /** Its devices store nothing themselves, so we do while NATS takes nothing. */
   readonly keeps: boolean
   /** @throws PushError */

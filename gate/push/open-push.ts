@@ -4,6 +4,7 @@ import { checkKey, sensorKeyPrefix } from '../../core/access/api-key.ts'
 import { type HttpLimits, startHttpServer } from '../../runtime/http/http-server.ts'
 import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import { type WatchedBucket, watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseApplication } from '../../schemas/devices/application.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -14,6 +15,7 @@ import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { openSpentReporter } from '../spent.ts'
 import { arrivalClock } from './arrival-clock.ts'
+import { bulkEndpoint } from './bulk-endpoint.ts'
 import { createDeliver } from './deliver.ts'
 import { deviceEndpoints } from './device-endpoints.ts'
 import { floodGuard } from './flood.ts'
@@ -48,6 +50,7 @@ export type PushOptions = {
   readonly seen?: Pick<SeenBook, 'contacted' | 'refused'>
   /** How long a sensor that flooded over HTTP, NATS or MQTT must still wait; 0: it need not. */
   readonly pausedForMs: (sensor: string) => number
+  readonly level: LevelNow
   readonly guard: InputGuard
   readonly log: Logger
   readonly limits?: HttpLimits
@@ -71,6 +74,7 @@ export async function openPush({
   registry,
   seen,
   pausedForMs,
+  level,
   guard,
   log,
   clockMs = () => performance.now(),
@@ -85,15 +89,19 @@ export async function openPush({
 
   const spent = opened.use(openSpentReporter(nc))
   const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
+  const flood = floodGuard({
+    limitOf: (sensor) => sensors.get(sensor)?.flood,
+    pausedForMs,
+    onSpent: spent.note,
+    clockMs,
+  })
+  const ofApplications = { ...judging, applicationOf: applications.get, flood }
   const app = createPushApp({
     endpoints: [
       readingsEndpoint({ ...judging, sensorOf: sensors.get }),
       ...deviceEndpoints({ ...judging, sensorOf: sensors.get }),
-      ...uplinkEndpoints({
-        ...judging,
-        applicationOf: applications.get,
-        devices: indexDevices(sensors),
-      }),
+      ...uplinkEndpoints({ ...ofApplications, devices: indexDevices(sensors) }),
+      bulkEndpoint({ ...ofApplications, sensorOf: sensors.get, level }),
     ],
     check: (caller, { id, secret }) => {
       if (caller === 'sensor') return book.check(id, secret)
@@ -102,18 +110,15 @@ export async function openPush({
       if (application === undefined) return 'unknown'
       return verdictOf(application.credential, secret, nowMs())
     },
-    flood: floodGuard({
-      limitOf: (sensor) => sensors.get(sensor)?.flood,
-      pausedForMs,
-      onSpent: spent.note,
-      clockMs,
-    }),
-    applicationFlood: floodGuard({
-      limitOf: () => ofApplication,
-      pausedForMs: () => 0,
-      onSpent: () => undefined,
-      clockMs,
-    }),
+    floods: {
+      sensor: flood,
+      application: floodGuard({
+        limitOf: () => ofApplication,
+        pausedForMs: () => 0,
+        onSpent: () => undefined,
+        clockMs,
+      }),
+    },
     deliver: createDeliver({ publish, spool: spools.own, log }),
     observe: pushMetrics(registry, { spools: spools.all, nowMs }),
     seen: seen && ofSensors(seen, sensors),

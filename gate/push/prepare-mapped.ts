@@ -21,7 +21,7 @@ export function prepareMapped(
   sensor: RegisteredSensor,
   { nowMs, earliestMs, arrival, clock }: Judging & { readonly clock: 'device' | 'server' },
 ): Prepared {
-  if (Object.keys(fields).length === 0) return { answer: ignoredOf(left) }
+  if (Object.keys(fields).length === 0) return { messages: [], sensors: [], answer: ignoredOf(left) }
   const isUnset = clock === 'device' && measuredMs !== undefined && measuredMs < earliestMs
   const why = `${isUnset ? formatIso(measuredMs) : ''}: the clock was never set, so the time of arrival is used`
   const ignored = isUnset ? [...left, { key: 'time', why }] : left
@@ -32,7 +32,8 @@ export function prepareMapped(
   const item = rawItem(fields, timeMs, knownMs === undefined)
   const { timestamp, time_assigned } = item
   return {
-    message: { sensor: sensor.id, body: JSON.stringify(item), readings: 1 },
+    messages: [{ sender: sensor.id, body: JSON.stringify(item), readings: 1 }],
+    sensors: [sensor.id],
     answer: {
       timestamp,
       ...(time_assigned === true ? { time_assigned } : {}),

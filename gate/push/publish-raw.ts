@@ -17,8 +17,11 @@ import type { InputGuard } from '../input-guard.ts'
 export type PublishVerdict = 'stored' | 'full' | 'away' | 'refused'
 
 export type RawPublisher = AsyncDisposable & {
-  /** Never throws. @param body JSON of one raw message */
-  readonly publish: (sensor: string, body: string) => Promise<PublishVerdict>
+  /**
+   * Never throws. @param sender a sensor, or a gateway @param body JSON of one raw message
+   * @param partition absent: the sensor's
+   */
+  readonly publish: (sender: string, body: string, partition?: number) => Promise<PublishVerdict>
 }
 
 type Options = {
@@ -29,7 +32,8 @@ type Options = {
 }
 
 type Pending = {
-  readonly sensor: string
+  readonly sender: string
+  readonly partition: number
   readonly sentAtMs: number
   readonly resolve: (verdict: PublishVerdict) => void
 }
@@ -56,12 +60,12 @@ export function openRawPublisher(
     const id = Number(message.subject.slice(inbox.length + 1))
     const sent = pending.get(id)
     if (sent === undefined) return
-    const { verdict, why } = readAck(message, rawStream(partitionOf(sent.sensor)))
+    const { verdict, why } = readAck(message, rawStream(sent.partition))
     settle(id, verdict)
     const nowMs = performance.now()
     if (why === undefined || nowMs < quietUntilMs) return
     quietUntilMs = nowMs + loggedEveryMs
-    log.warn({ sensor: sent.sensor, why }, 'a reading was not taken')
+    log.warn({ sensor: sent.sender, why }, 'a reading was not taken')
   }
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: guard.callback('publish', (_error: Error | null, message: Msg) => answer(message)),
@@ -84,17 +88,17 @@ export function openRawPublisher(
   })()
 
   return {
-    publish(sensor, body) {
+    publish(sender, body, partition = partitionOf(sender)) {
       // the client would hold it in memory, without a bound, until the server is back
       if (!isConnected || nc.isClosed()) return Promise.resolve('away')
       const id = count++
       const { promise, resolve } = Promise.withResolvers<PublishVerdict>()
-      pending.set(id, { sensor, sentAtMs: performance.now(), resolve })
+      pending.set(id, { sender, partition, sentAtMs: performance.now(), resolve })
       try {
-        nc.publish(rawSubject(partitionOf(sensor), sensor), body, { reply: `${inbox}.${id}` })
+        nc.publish(rawSubject(partition, sender), body, { reply: `${inbox}.${id}` })
       } catch (error) {
         // the client sends no body beyond the server's bound, and nothing to what is not a subject
-        guard.failed('publish', error, { sensor, bytes: body.length })
+        guard.failed('publish', error, { sensor: sender, bytes: body.length })
         settle(id, nc.isClosed() ? 'away' : 'refused')
       }
       return promise

@@ -14,15 +14,14 @@ import { explanation } from './explain.ts'
 import type { FloodGuard } from './flood.ts'
 import { errorBody, PushError } from './push-error.ts'
 import type { Observe } from './push-metrics.ts'
-import { readJson, refuseLong } from './read-body.ts'
+import { readBody, refuseLong } from './read-body.ts'
 
 type Options = {
   readonly endpoints: readonly Endpoint[]
   /** Whether a claim of a sensor, or of an application, is true. */
   readonly check: (caller: Endpoint['caller'], claim: Claim) => CredentialVerdict
-  readonly flood: FloodGuard
-  /** The same for applications, which send for many sensors, and much that is not a reading. */
-  readonly applicationFlood: FloodGuard
+  /** Of sensors, and of applications, which send for many sensors, and much that is not a reading. */
+  readonly floods: Readonly<Record<Endpoint['caller'], FloodGuard>>
   readonly deliver: ReturnType<typeof createDeliver>
   readonly observe: Observe
   /** Where a sensor's last contact, and a refused one, is noted. */
@@ -38,8 +37,7 @@ type Outcome = { readonly outcome: string; readonly readings: number }
 export function createPushApp({
   endpoints,
   check,
-  flood,
-  applicationFlood,
+  floods,
   deliver,
   observe,
   seen,
@@ -58,25 +56,25 @@ export function createPushApp({
   const push = async (ctx: Context, endpoint: Endpoint, rest: readonly string[]) => {
     const claim = readClaim(ctx, rest)
     admit(endpoint, claim)
-    const floods = endpoint.caller === 'sensor' ? flood : applicationFlood
+    const flood = floods[endpoint.caller]
     // before it is counted: waiting does not help a body that is too long
-    refuseLong(ctx)
-    floods(claim.id, announcedBytes(ctx))
-    const { bytes, ...sent } = await readJson(ctx)
+    refuseLong(ctx, endpoint.body)
+    flood(claim.id, announcedBytes(ctx))
+    const { bytes, ...sent } = await readBody(ctx, endpoint.body)
     // its length was not announced
-    if (bytes > announcedBytes(ctx)) floods(claim.id, bytes)
+    if (bytes > announcedBytes(ctx)) flood(claim.id, bytes)
     // it may have been revoked while the body trickled in
     admit(endpoint, claim)
-    const { message, answer } = endpoint.prepare(requestOf(ctx, claim, sent))
-    const sensor = message?.sensor ?? (endpoint.caller === 'sensor' ? claim.id : undefined)
-    if (sensor !== undefined) seen?.contacted(sensor, contactOf(ctx))
-    if (message === undefined) {
+    const { messages, sensors, answer } = endpoint.prepare(requestOf(ctx, claim, sent))
+    const ofCaller = endpoint.caller === 'sensor' ? [claim.id] : []
+    for (const sensor of new Set([...sensors, ...ofCaller])) seen?.contacted(sensor, contactOf(ctx))
+    if (messages.length === 0) {
       send(ctx, 202, { stored: 0, ...answer })
       return { outcome: 'nothing', readings: 0 }
     }
-    if (endpoint.caller === 'application') flood(message.sensor, message.body.length)
-    const outcome = await deliver(message, endpoint.keeps)
-    const { readings } = message
+    const outcomes = await Promise.all(messages.map((message) => deliver(message, endpoint.keeps)))
+    const outcome = outcomes.includes('spooled') ? 'spooled' : 'stored'
+    const readings = messages.reduce((sum, message) => sum + message.readings, 0)
     const isSpooled = outcome === 'spooled' ? { spooled: true } : {}
     send(ctx, 202, { stored: readings, ...isSpooled, ...answer })
     return { outcome, readings }

@@ -11,11 +11,12 @@ import { knownSensor } from './device-endpoints.ts'
 import type { Endpoint, Judging } from './endpoint.ts'
 import { PushError } from './push-error.ts'
 import { rangeFault, rawItem, timeFault } from './raw-item.ts'
+import { oneJson } from './read-body.ts'
 
 type Options = Judging & { readonly sensorOf: (id: string) => RegisteredSensor | undefined }
 
 /** What is wrong with one of the readings that were sent. */
-type Fault = {
+export type Fault = {
   /** Counted from 0. */
   readonly item: number
   readonly field: string
@@ -27,6 +28,7 @@ type Fault = {
 export const readingsEndpoint = ({ sensorOf, ...judging }: Options): Endpoint => ({
   name: 'readings',
   caller: 'sensor',
+  body: oneJson,
   keeps: false,
   prepare: ({ caller, body, text }) => {
     const sensor = knownSensor(caller, sensorOf)
@@ -45,11 +47,14 @@ export const readingsEndpoint = ({ sensorOf, ...judging }: Options): Endpoint =>
     }
     if (good.length === 0) throw allWrong(faults)
     return {
-      message: {
-        sensor: sensor.id,
-        body: JSON.stringify(isOne ? good[0] : good),
-        readings: good.length,
-      },
+      messages: [
+        {
+          sender: sensor.id,
+          body: JSON.stringify(isOne ? good[0] : good),
+          readings: good.length,
+        },
+      ],
+      sensors: [sensor.id],
       answer: {
         ...(isOne && timestamp !== undefined ? { timestamp } : {}),
         ...(faults.length === 0 ? {} : { refused: faults }),
@@ -58,7 +63,7 @@ export const readingsEndpoint = ({ sensorOf, ...judging }: Options): Endpoint =>
   },
 })
 
-const isSigned = (value: unknown): boolean => isObject(value) && 'sig' in value
+export const isSigned = (value: unknown): boolean => isObject(value) && 'sig' in value
 
 /** @throws PushError 400 */
 function itemsIn(body: unknown): readonly unknown[] {
@@ -69,7 +74,7 @@ function itemsIn(body: unknown): readonly unknown[] {
   throw new PushError(400, 'too_many', message, { details: { most: maxRawItems } })
 }
 
-function judgeItem(
+export function judgeItem(
   value: unknown,
   sensor: RegisteredSensor,
   {
@@ -127,7 +132,8 @@ function fieldsOf(item: RawReading): { readonly [Name in QuantityName]?: number 
   return fields
 }
 
-function allWrong(faults: readonly Fault[]): PushError {
+/** @returns PushError 400: no reading can be taken */
+export function allWrong(faults: readonly Fault[]): PushError {
   const [first] = faults
   const reason = first === undefined ? '' : `${first.field}: ${first.why}`
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more; see details)` : ''

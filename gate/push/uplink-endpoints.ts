@@ -9,56 +9,68 @@ import type { DeviceIndex } from '../device-index.ts'
 import { mapChirpstack } from '../devices/chirpstack.ts'
 import { mapTtn } from '../devices/ttn.ts'
 import type { UplinkVerdict } from '../devices/uplink.ts'
+import type { FloodGuard } from './flood.ts'
 import type { Endpoint, Judging, Prepared, PushRequest } from './endpoint.ts'
 import { acceptMapped, prepareMapped } from './prepare-mapped.ts'
 import { PushError } from './push-error.ts'
+import { oneJson } from './read-body.ts'
 
 type Options = Judging & {
   readonly applicationOf: (id: string) => Application | undefined
   readonly devices: DeviceIndex
+  /** Of the sensors whose readings they are. */
+  readonly flood: FloodGuard
 }
 
+type LorawanKind = Exclude<ApplicationKind, 'gateway'>
 type Read = (request: PushRequest, application: Application) => UplinkVerdict
 
-const reads: Readonly<Record<ApplicationKind, Read>> = {
-  ttn: ({ body }, { fields }) => mapTtn(body, fields),
-  chirpstack: ({ body, query }, { fields }) => mapChirpstack(body, query('event'), fields),
+const reads: Readonly<Record<LorawanKind, Read>> = {
+  ttn: ({ body }, { fields }) => mapTtn(body, fields ?? {}),
+  chirpstack: ({ body, query }, { fields }) => mapChirpstack(body, query('event'), fields ?? {}),
 }
 
 export const uplinkEndpoints = (options: Options): readonly Endpoint[] =>
   (['ttn', 'chirpstack'] as const).map((kind) => ({
     name: kind,
     caller: 'application',
+    body: oneJson,
     keeps: true,
     prepare: (request) => prepareUplink(kind, request, options),
   }))
 
 function prepareUplink(
-  kind: ApplicationKind,
+  kind: LorawanKind,
   request: PushRequest,
-  { applicationOf, devices, ...judging }: Options,
+  { applicationOf, devices, flood, ...judging }: Options,
 ): Prepared {
-  const application = applicationOf(request.caller)
-  if (application?.kind !== kind)
-    throw new PushError(
-      403,
-      'wrong_kind',
-      `${request.caller} is not an application of kind ${kind}`,
-    )
+  const application = ofKind(applicationOf(request.caller), kind, request)
   const uplink = reads[kind](request, application)
   if ('noUplink' in uplink)
-    return { answer: { ignored: [{ key: 'message', why: uplink.noUplink }] } }
+    return { messages: [], sensors: [], answer: { ignored: [{ key: 'message', why: uplink.noUplink }] } }
   if ('refused' in uplink) throw new PushError(400, 'not_understood', uplink.refused)
   const { devEui, mapped } = uplink
-  const sensor = sensorOf(devEui, application, devices)
+  const sensor = sensorOf(devEui, application, kind, devices)
   const prepared = prepareMapped(acceptMapped(mapped), sensor, { ...judging, clock: 'server' })
+  for (const { body } of prepared.messages) flood(sensor.id, body.length)
   return { ...prepared, answer: { sensor_id: sensor.id, ...prepared.answer } }
+}
+
+/** @throws PushError 403 */
+export function ofKind(
+  application: Application | undefined,
+  kind: ApplicationKind,
+  { caller }: Pick<PushRequest, 'caller'>,
+): Application {
+  if (application?.kind === kind) return application
+  throw new PushError(403, 'wrong_kind', `${caller} is not an application of kind ${kind}`)
 }
 
 /** @throws PushError 400 */
 function sensorOf(
   devEui: string,
-  { id, kind, devices: starts }: Application,
+  { id, devices: starts }: Application,
+  kind: LorawanKind,
   devices: DeviceIndex,
 ): RegisteredSensor {
   const wrong = (code: string, message: string): PushError =>

@@ -21,7 +21,14 @@ import {
   type RegisteredKey,
   type RegisteredSensor,
 } from '../../schemas/devices/registered-sensor.ts'
-import { decodeRaw, isFault, isRawReading, type RawFault } from '../../schemas/log/decode-raw.ts'
+import { isGateway } from '../../schemas/devices/application.ts'
+import {
+  decodeRaw,
+  isFault,
+  isRawReading,
+  type RawFault,
+  sensorNamed,
+} from '../../schemas/log/decode-raw.ts'
 import { numberTexts } from '../../schemas/log/number-texts.ts'
 import type { RawBatch } from '../intake/raw-message.ts'
 
@@ -102,18 +109,20 @@ export async function verdictsOn(
   const verdicts = new Map<number, Map<number, SignatureVerdict>>()
   const questions: (() => Promise<void>)[] = []
   for (const { seq, sensor: id, data } of batch) {
-    const sensor = sensorOf(id)
-    if (sensor?.keys === undefined) continue
+    const isOfMany = isGateway(id)
+    if (!isOfMany && sensorOf(id)?.keys === undefined) continue
     const items = decodeRaw(data)
     if (isFault(items) || !items.some(isSigned)) continue
     const texts = [numberTexts(new TextDecoder().decode(data))].flat()
     const ofMessage = new Map<number, SignatureVerdict>()
     verdicts.set(seq, ofMessage)
-    for (const [place, item] of items.entries())
-      if (isSigned(item))
+    for (const [place, item] of items.entries()) {
+      const sensor = sensorOf(isOfMany ? sensorNamed(item) : id)
+      if (isSigned(item) && sensor?.keys !== undefined)
         questions.push(async () => {
           ofMessage.set(place, await checkSignature(item, texts[place], sensor))
         })
+    }
   }
   await inParallel(questions, mostUnderWay, (ask) => ask())
   return verdicts

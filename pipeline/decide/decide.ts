@@ -36,9 +36,9 @@ import { historyFlags } from '../../core/state/pm-checks.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import { type RulesVersion, rulesNow } from '../../core/state/quality-rules.ts'
 import { levelAt } from '../../core/state/sensor-level.ts'
-import type { RawFault } from '../../schemas/log/decode-raw.ts'
+import { isGateway } from '../../schemas/devices/application.ts'
 import type { DayBook, FreshBook } from './day-books.ts'
-import type { Believed, JudgedMessage } from './judge.ts'
+import type { Believed, ItemFault, JudgedMessage } from './judge.ts'
 
 export type Decider = {
   readonly state: PartitionState
@@ -268,11 +268,11 @@ const refusedAs = (
   why: '',
 })
 
-const faultAt = ({ seq, sensor }: JudgedMessage, item: number, fault: RawFault): Refused => ({
+const faultAt = ({ seq, sensor }: JudgedMessage, item: number, fault: ItemFault): Refused => ({
   rawSeq: seq,
   item,
   reason: fault.reason,
-  sensor: sensor.slice(0, maxSensorLength),
+  sensor: (fault.sensor ?? sensor).slice(0, maxSensorLength),
   why: fault.why,
 })
 
@@ -313,7 +313,7 @@ const eventBytes = { rise: 68, online: 63, quality: 65 } as const
 const refusedBytes = (sensor: string, why: string): number =>
   64 + Buffer.byteLength(JSON.stringify(sensor)) + Buffer.byteLength(JSON.stringify(why))
 
-/** With all that a reading may bring about, but once in a message: its one sensor comes online. */
+/** With all that a reading may bring about, except that its sensor comes online. */
 const mostBytes = (reading: Deferred): number =>
   rowBytes(reading) +
   eventBytes.rise +
@@ -323,9 +323,11 @@ const mostBytes = (reading: Deferred): number =>
 function fits(draft: Draft, message: JudgedMessage): boolean {
   const count = draft.readings.length + draft.deferred.length + message.items.length
   if (count > maxReadings) return false
-  const sensor = message.sensor.slice(0, maxSensorLength)
-  let bytes = draft.bytes + eventBytes.online
+  // a sensor comes online once in a message
+  const comeOnline = isGateway(message.sensor) ? message.items.length : 1
+  let bytes = draft.bytes + comeOnline * eventBytes.online
   for (const item of message.items) {
+    const sensor = (('sensor' in item && item.sensor) || message.sensor).slice(0, maxSensorLength)
     bytes += 'reason' in item ? refusedBytes(sensor, item.why) : mostBytes(item)
   }
   return bytes <= maxMessageBytes

@@ -13,6 +13,7 @@ import type { ArrivedReading, RawPlace } from '../../core/state/log-message.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import { futureToleranceMs } from '../../core/time.ts'
 import type { LevelNow } from '../../runtime/nats/format-level.ts'
+import { isGateway } from '../../schemas/devices/application.ts'
 import {
   earliestOf,
   type RegisteredSensor,
@@ -24,6 +25,7 @@ import {
   isRawReading,
   type RawFault,
   schemaFault,
+  sensorNamed,
 } from '../../schemas/log/decode-raw.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import type { RawMessage } from '../intake/raw-message.ts'
@@ -35,8 +37,11 @@ export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
 
 /** One raw message, decoded and judged item by item. */
 export type JudgedMessage = Omit<RawMessage, 'data'> & {
-  readonly items: readonly (Believed | RawFault)[]
+  readonly items: readonly (Believed | ItemFault)[]
 }
+
+/** @property sensor as a gateway's item names it; absent: the message's */
+export type ItemFault = RawFault & { readonly sensor?: string }
 
 export type JudgeOptions = {
   readonly partition: number
@@ -50,7 +55,7 @@ export type JudgeOptions = {
 }
 
 type Place = RawPlace & {
-  /** The sensor as the subject names it. */
+  /** The sensor as the subject names it, or as the item does. */
   readonly sensor: string
   readonly arrivedMs: number
   /** The operator sent it: what bounds a sensor's own word on the past does not hold for it. */
@@ -71,19 +76,22 @@ export function judgeMessage(
   if (isFault(items)) return { seq, arrivedMs, sensor, isAgain, items: [items] }
   const ofMessage = signatures?.get(seq)
   const isAsked = signatures !== undefined
+  const isOfMany = isGateway(sensor)
   return {
     seq,
     arrivedMs,
     sensor,
     isAgain,
-    items: items.map((item, i) =>
-      judge(
+    items: items.map((item, i) => {
+      const named = isOfMany ? sensorNamed(item) : sensor
+      const judged = judge(
         item,
-        { rawSeq: seq, item: i, sensor, arrivedMs, isAgain },
+        { rawSeq: seq, item: i, sensor: named, arrivedMs, isAgain },
         options,
         isAsked ? { verdict: ofMessage?.get(i) } : undefined,
-      ),
-    ),
+      )
+      return isOfMany && 'reason' in judged ? { ...judged, sensor: named } : judged
+    }),
   }
 }
 

@@ -6,7 +6,7 @@ export type RawMessage = {
   readonly seq: number
   /** When the broker stored it: ms since the epoch. */
   readonly arrivedMs: number
-  /** The sensor as the subject names it. */
+  /** The sensor, or the gateway, as the subject names it. */
   readonly sensor: string
   /** The operator sent it, not the sensor. */
   readonly isAgain: boolean

@@ -43,4 +43,13 @@ export function schemaFault(): RawFault {
   return { reason: 'schema', why: bounded(`${path} ${first?.message ?? 'is not valid'}`) }
 }
 
+/** The sensor of a gateway's item; '' where it names none. */
+export const sensorNamed = (item: unknown): string =>
+  typeof item === 'object' &&
+  item !== null &&
+  'sensor_id' in item &&
+  typeof item.sensor_id === 'string'
+    ? item.sensor_id
+    : ''
+
 const bounded = (text: string): string => text.slice(0, longestWhy)

@@ -50,7 +50,7 @@ export const believed = (over: Over<Believed> & Pick<Believed, 'sensor'>): Belie
 /** One raw message of these items, numbered. */
 export const judgedMessage = (seq: number, items: JudgedMessage['items']): JudgedMessage => {
   const [first] = items
-  const isReading = first !== undefined && 'sensor' in first
+  const isReading = first !== undefined && 'timeMs' in first
   return {
     seq,
     arrivedMs: isReading ? first.arrivedMs : startMs,

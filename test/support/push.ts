@@ -14,6 +14,7 @@ import { openLog } from '../../runtime/log.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { Application } from '../../schemas/devices/application.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import { buckets, rawStream } from '../../schemas/subjects.ts'
@@ -45,7 +46,7 @@ export type TestPush = AsyncDisposable & {
   /** Puts a sensor into the registry and gives it a credential. */
   readonly sensor: (id: string, entry?: Partial<SensorEntry>) => Promise<Caller>
   readonly application: (
-    application: Pick<Application, 'id' | 'kind' | 'fields'> & Partial<Application>,
+    application: Pick<Application, 'id' | 'kind'> & Partial<Application>,
   ) => Promise<Caller>
   /** @param body text is sent as it is, anything else as JSON */
   readonly post: (
@@ -105,6 +106,7 @@ export async function openTestPush(
       sensors,
       earliestMs: Date.UTC(2015, 0, 1),
       pausedForMs: () => 0,
+      level: { current: () => newestLevel },
       guard: inputGuard({ count: () => undefined, log: options.log }),
       ...options,
     }),
@@ -200,7 +202,8 @@ export async function testPush({
     application: async (application) => {
       const secret = await createApplication(applications, application, Date.now())
       const caller = { id: application.id, secret }
-      await untilKnown(`/push/${application.kind}`, caller)
+      const { kind } = application
+      await untilKnown(`/push/${kind === 'gateway' ? 'bulk' : kind}`, caller)
       return caller
     },
     metric: async (name, label = '') => {

@@ -13,6 +13,7 @@ import { refusalReasons } from '../../core/state/log-message.ts'
 import { futureToleranceMs } from '../../core/time.ts'
 import { readAuthRequest } from '../../gate/callout/auth-request.ts'
 import { arrivalClock } from '../../gate/push/arrival-clock.ts'
+import { bulkEndpoint } from '../../gate/push/bulk-endpoint.ts'
 import { deviceEndpoints } from '../../gate/push/device-endpoints.ts'
 import type { Endpoint, PushRequest } from '../../gate/push/endpoint.ts'
 import { PushError } from '../../gate/push/push-error.ts'
@@ -22,6 +23,7 @@ import { uplinkEndpoints } from '../../gate/push/uplink-endpoints.ts'
 import { createTopicWork } from '../../gate/topics/topic-work.ts'
 import { type Believed, judgeMessage } from '../../pipeline/decide/judge.ts'
 import { itemsOf } from '../../pipeline/intake/item-bytes.ts'
+import type { Application } from '../../schemas/devices/application.ts'
 import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Device } from '../../schemas/devices/sensor.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
@@ -208,10 +210,10 @@ describe('a device’s own topics', () => {
 /** `broken`: it was accepted, and the pipeline would refuse it. @throws what is no PushError */
 function outcomeOf(endpoint: Endpoint, request: PushRequest): string {
   try {
-    const { message, answer } = endpoint.prepare(request)
+    const { messages, answer } = endpoint.prepare(request)
     if (JSON.stringify(answer).length > 200_000) return 'too long an answer'
-    if (message === undefined) return 'nothing'
-    return isTaken(message.body) ? 'taken' : 'broken'
+    if (messages.length === 0) return 'nothing'
+    return messages.every(({ body }) => isTaken(body)) ? 'taken' : 'broken'
   } catch (error) {
     if (error instanceof PushError) return String(error.status)
     throw error
@@ -222,20 +224,20 @@ describe('a push', () => {
   const fields = { pm25: 'pm25', pm10: 'pm2_5', temperature: 'a.b', humidity: '__proto__' }
   const judging = { nowMs: () => nowMs, earliestMs, arrival: arrivalClock(() => nowMs) }
   const sensor = sensorAs()
+  const applicationOf = (name: string): Application => ({
+    id: name,
+    kind: name === 'bulk' ? 'gateway' : name === 'ttn' ? 'ttn' : 'chirpstack',
+    fields,
+    credential: { hash: '', created_at: '' },
+    created_at: '',
+  })
+  const level = { current: () => newestLevel }
+  const ofApplications = { ...judging, applicationOf, flood: () => undefined }
   const endpoints: readonly Endpoint[] = [
     readingsEndpoint({ ...judging, sensorOf: () => sensor }),
     ...deviceEndpoints({ ...judging, sensorOf: () => sensor }),
-    ...uplinkEndpoints({
-      ...judging,
-      applicationOf: (name) => ({
-        id: name,
-        kind: name === 'ttn' ? 'ttn' : 'chirpstack',
-        fields,
-        credential: { hash: '', created_at: '' },
-        created_at: '',
-      }),
-      devices: { find: () => sensor },
-    }),
+    ...uplinkEndpoints({ ...ofApplications, devices: { find: () => sensor } }),
+    bulkEndpoint({ ...ofApplications, sensorOf: () => sensor, level }),
   ]
   const bodies: Readonly<Record<string, readonly object[]>> = {
     readings: [{ timestamp: '2026-11-21T07:00:00Z', pm25: 18.5, measurements: { co2: 1 } }],
@@ -244,6 +246,10 @@ describe('a push', () => {
     purpleair: purpleair.messages.map(({ body }) => body),
     ttn: ttn.messages.map(({ body }) => body),
     chirpstack: chirpstack.messages.map(({ body }) => body),
+    bulk: [
+      { sensor_id: id, timestamp: '2026-11-21T07:00:00Z', pm25: 18.5 },
+      [{ sensor_id: id, timestamp: '2026-11-21T07:00:00Z', pm25: 18.5 }, { sensor_id: 1 }],
+    ],
   }
   const keys = ['timestamp', 'SensorId', 'DateTime', 'esp8266id', 'received_at', 'time', 'object']
 
@@ -256,7 +262,7 @@ describe('a push', () => {
       fc.property(body, header, (text, printed) => {
         let parsed: unknown
         try {
-          parsed = JSON.parse(text)
+          parsed = endpoint.body.parse(text)
         } catch {
           return
         }
