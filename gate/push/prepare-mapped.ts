@@ -21,7 +21,8 @@ export function prepareMapped(
   sensor: RegisteredSensor,
   { nowMs, earliestMs, arrival, clock }: Judging & { readonly clock: 'device' | 'server' },
 ): Prepared {
-  if (Object.keys(fields).length === 0) return { messages: [], sensors: [], answer: ignoredOf(left) }
+  if (Object.keys(fields).length === 0)
+    return { messages: [], sensors: [], answer: ignoredOf(left) }
   const isUnset = clock === 'device' && measuredMs !== undefined && measuredMs < earliestMs
   const why = `${isUnset ? formatIso(measuredMs) : ''}: the clock was never set, so the time of arrival is used`
   const ignored = isUnset ? [...left, { key: 'time', why }] : left

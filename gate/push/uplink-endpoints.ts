@@ -9,8 +9,8 @@ import type { DeviceIndex } from '../device-index.ts'
 import { mapChirpstack } from '../devices/chirpstack.ts'
 import { mapTtn } from '../devices/ttn.ts'
 import type { UplinkVerdict } from '../devices/uplink.ts'
-import type { FloodGuard } from './flood.ts'
 import type { Endpoint, Judging, Prepared, PushRequest } from './endpoint.ts'
+import type { FloodGuard } from './flood.ts'
 import { acceptMapped, prepareMapped } from './prepare-mapped.ts'
 import { PushError } from './push-error.ts'
 import { oneJson } from './read-body.ts'
@@ -47,7 +47,11 @@ function prepareUplink(
   const application = ofKind(applicationOf(request.caller), kind, request)
   const uplink = reads[kind](request, application)
   if ('noUplink' in uplink)
-    return { messages: [], sensors: [], answer: { ignored: [{ key: 'message', why: uplink.noUplink }] } }
+    return {
+      messages: [],
+      sensors: [],
+      answer: { ignored: [{ key: 'message', why: uplink.noUplink }] },
+    }
   if ('refused' in uplink) throw new PushError(400, 'not_understood', uplink.refused)
   const { devEui, mapped } = uplink
   const sensor = sensorOf(devEui, application, kind, devices)

@@ -16,12 +16,12 @@ import { deviceHash } from '../../core/proof/device-hash.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { isSignedBy, openKey } from '../../runtime/device-key.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
+import { isGateway } from '../../schemas/devices/application.ts'
 import {
   isValidAt,
   type RegisteredKey,
   type RegisteredSensor,
 } from '../../schemas/devices/registered-sensor.ts'
-import { isGateway } from '../../schemas/devices/application.ts'
 import {
   decodeRaw,
   isFault,

@@ -42,15 +42,18 @@ describe('a gateway', () => {
   test.each([
     ['as an array', JSON.stringify, 100],
     ['as a line each', lines, 90],
-  ])('posts readings of many sensors %s, each stored as its own sensor’s', async (_name, form, from) => {
-    const readings = [reading(first, from), reading(second, from), reading(first, from - 1)]
-    const answer = await post(form(readings))
-    expect(answer).toMatchObject({ status: 202, body: { stored: 3 } })
-    expect(answer.body).not.toHaveProperty('refused')
-    const times = readings.map(({ timestamp }) => timestamp)
-    expect((await acceptedOf(first)).slice(-2)).toEqual([times[0], times[2]])
-    expect((await acceptedOf(second)).slice(-1)).toEqual([times[1]])
-  })
+  ])(
+    'posts readings of many sensors %s, each stored as its own sensor’s',
+    async (_name, form, from) => {
+      const readings = [reading(first, from), reading(second, from), reading(first, from - 1)]
+      const answer = await post(form(readings))
+      expect(answer).toMatchObject({ status: 202, body: { stored: 3 } })
+      expect(answer.body).not.toHaveProperty('refused')
+      const times = readings.map(({ timestamp }) => timestamp)
+      expect((await acceptedOf(first)).slice(-2)).toEqual([times[0], times[2]])
+      expect((await acceptedOf(second)).slice(-1)).toEqual([times[1]])
+    },
+  )
 
   test('receives the reason of each that is refused, by its place, and the others are stored', async () => {
     const answer = await post(

@@ -112,7 +112,9 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       draft.take(name, 'key', value)
       expect(draft.end('it is empty')).toMatchObject({ fields: { [name]: value } })
       expect(esphomeQuantity('an_object_of_its_own', { [name]: 'an_object_of_its_own' })).toBe(name)
-      expect(JSON.parse(pushed({ timestamp, [name]: value }).messages[0]?.body ?? '')).toMatchObject({
+      expect(
+        JSON.parse(pushed({ timestamp, [name]: value }).messages[0]?.body ?? ''),
+      ).toMatchObject({
         [name]: value,
       })
       expect(() => pushed({ timestamp })).toThrow(name)
