@@ -75,7 +75,7 @@ async function add({ kv }: Opened, { flags, words, print, note }: CommandContext
   const given = neededFlag(flags, 'kind', 'ttn')
   const kind = applicationKinds.find((known) => known === given)
   if (kind === undefined)
-    throw new WrongUsage(`--kind must be ${applicationKinds.join(', ')}, and is "${given}"`)
+    throw new WrongUsage(`--kind must be one of ${applicationKinds.join(', ')}, and is "${given}"`)
   const devices = textsFlag(flags, 'devices').map((start) => start.toUpperCase())
   const sensors = textsFlag(flags, 'sensors')
   const application = {

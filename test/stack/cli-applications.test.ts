@@ -56,7 +56,11 @@ test('an application is added, listed without its secret, renewed with an overla
 
 test.each([
   [['add', 'Roofs'], { kind: 'ttn', field: ['pm25=a'] }, "is not an application's id"],
-  [['add', 'roofs'], { kind: 'lora', field: ['pm25=a'] }, '--kind must be ttn or chirpstack'],
+  [
+    ['add', 'roofs'],
+    { kind: 'lora', field: ['pm25=a'] },
+    '--kind must be one of ttn, chirpstack, gateway',
+  ],
   [['add', 'roofs'], { kind: 'ttn' }, '--field is needed'],
   [['add', 'roofs'], { kind: 'ttn', field: ['pm99=a'] }, '--field must be NAME=KEY'],
   [['add', 'roofs'], { kind: 'ttn', field: ['pm25=a', 'pm25=b'] }, 'given twice'],

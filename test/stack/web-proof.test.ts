@@ -188,13 +188,13 @@ describe.skipIf(chromiumMissing !== undefined)(
     })
 
     test.each([
-      ['light', 1440, 'en'],
-      ['dark', 390, 'en'],
+      ['light', 1440, 'en', 'These values match the fingerprint that was anchored.'],
+      ['dark', 390, 'en', 'These values match the fingerprint that was anchored.'],
       // the longer texts
-      ['light', 1440, 'fr'],
+      ['light', 1440, 'fr', 'Ces valeurs correspondent à l’empreinte qui a été ancrée.'],
     ] as const)(
       'a certificate is one A4 page of ink, %s, %i wide, %s',
-      async (scheme, width, language) => {
+      async (scheme, width, language, match) => {
         await anchored()
         const { page } = await browser.open(link, { width, scheme, language })
         await on(page, async () => {
@@ -207,10 +207,7 @@ describe.skipIf(chromiumMissing !== undefined)(
             expect((box?.y ?? 800) + (box?.height ?? 0)).toBeLessThan(800)
           }
           expect(await page.locator('.proof-measured').textContent()).toMatch(/^PM10 /)
-          if (language === 'en')
-            expect(await page.locator('.proof-match').textContent()).toBe(
-              '✓ These values match the fingerprint that was anchored.',
-            )
+          expect(await page.locator('.proof-match').textContent()).toBe(`✓ ${match}`)
           await page.locator('.proof-qr').waitFor()
           expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toBe(1)
           await page.emulateMedia({ media: 'print', colorScheme: scheme })
