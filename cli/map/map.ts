@@ -1,6 +1,6 @@
-import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Box, boxForm, parseBox } from '../../core/map-box.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
@@ -96,6 +96,8 @@ async function keepArchive(
 async function writeWhole(out: string, write: (aside: string) => Promise<void>): Promise<void> {
   const aside = `${out}.part`
   try {
+    // before the first start there is no data folder
+    await mkdir(dirname(out), { recursive: true, mode: 0o700 })
     await write(aside)
     await rename(aside, out)
   } catch (cause) {

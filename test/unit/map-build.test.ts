@@ -230,7 +230,8 @@ test('what cannot be built is refused in words before anything is fetched', asyn
 })
 
 test('a PMTiles file of the operator becomes the map, whole', async () => {
-  const own = join(folder, 'own.pmtiles')
+  // as the data folder before the first start
+  const own = join(folder, 'not-made-yet', 'own.pmtiles')
   await run({ from: 'dashboard/map/lagos.pmtiles', out: own })
   expect(readFileSync(own)).toEqual(readFileSync('dashboard/map/lagos.pmtiles'))
   expect(
