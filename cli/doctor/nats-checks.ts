@@ -1,6 +1,6 @@
 /** The NATS server: whether it answers, has JetStream, syncs, tells the same time, has our streams. */
 import { join } from 'node:path'
-import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
+import { JetStreamApiError, jetstreamManager, type PeerInfo } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { isRecentVersion } from '../../runtime/engines/find-nats-server.ts'
 import { readNatsAccess } from '../../runtime/engines/nats-access.ts'
@@ -191,13 +191,23 @@ export const streamsCheck: Check = {
   },
 }
 
+/** After this long without a word from a server its copies count as away. */
+const silentNanos = 10 * 1_000_000_000
+
+/**
+ * A server that was killed is not `offline` to the others for minutes; until then its leaders only
+ * know when they had its last answer (`active`, 0 if they never had one).
+ */
+const isAway = ({ offline, current, active }: PeerInfo): boolean =>
+  offline === true || (!current && (active === 0 || active > silentNanos))
+
 /** Of a cluster: streams without a leader, and copies that are away or behind. */
 async function copyFindings(nc: NatsConnection): Promise<readonly Finding[]> {
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const away = new Map<string, string[]>()
   for await (const { config, cluster } of manager.streams.list()) {
-    const gone = (cluster?.replicas ?? []).filter(({ offline }) => offline === true)
-    for (const { name } of gone) away.set(name, [...(away.get(name) ?? []), config.name])
+    for (const { name } of (cluster?.replicas ?? []).filter(isAway))
+      away.set(name, [...(away.get(name) ?? []), config.name])
   }
   return [...away].map(([server, streams]) =>
     broken(

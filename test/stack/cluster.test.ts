@@ -5,6 +5,9 @@ import { type ConsumerMessages, jetstream, jetstreamManager } from '@nats-io/jet
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
+import { streamsCheck } from '../../cli/doctor/nats-checks.ts'
+import { openWorld } from '../../cli/doctor/open-world.ts'
+import { runChecks } from '../../cli/doctor/run-checks.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { newNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
@@ -14,7 +17,7 @@ import { freePort } from '../../runtime/machine/free-port.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
-import { environment } from '../../runtime/process/config.ts'
+import { environment, readSharedConfig } from '../../runtime/process/config.ts'
 import {
   buckets,
   rawStream,
@@ -112,6 +115,26 @@ include "users.conf"
   lead.kill('SIGKILL')
   await lead.exited
   await eventually('the other two take more', () => publish('{"n":2}'), patiently)
+  const source = {
+    env: {
+      AIRPROOF_DATA: folder.path,
+      NATS_URL: natsUrl,
+      NATS_USER: 'operator',
+      NATS_PASSWORD: access.passwords.operator,
+    },
+    flags: {},
+  }
+  const stop = new AbortController().signal
+  await using world = openWorld({ source, config: readSharedConfig(source), stop })
+  const named = new RegExp(`server n${started.indexOf(lead)} is away, and with it a copy of \\d+ `)
+  await eventually(
+    'doctor names the server',
+    async () => {
+      const findings = await runChecks([streamsCheck], world, { note: () => undefined })
+      return findings.find(({ level, what }) => level === 'broken' && named.test(what))
+    },
+    patiently,
+  )
   const first = await eventually(
     'what was acknowledged is there',
     () =>
