@@ -1,4 +1,5 @@
 /** Runs checks at once, each within its time, so that servers that hang do not hold up the rest. */
+import { availableParallelism, loadavg } from 'node:os'
 import type { Check, World } from './check.ts'
 import { broken, brokenBy, type Finding, skipped } from './finding.ts'
 import { orLate } from './or-late.ts'
@@ -53,20 +54,32 @@ async function findingsOf(
   world: World,
   withinMs: number,
 ): Promise<readonly Finding[]> {
-  const late = broken(
-    `${name}: no answer within ${withinMs / 1_000} s`,
-    'see whether it is overloaded, frozen, or behind a firewall that drops what it should refuse',
-  )
   const running = (async (): Promise<readonly Finding[]> => {
     if (needs !== 'nothing' && !(await isThere(world.nats()))) return [skipped('needs NATS')]
     if (needs === 'streams' && !(await world.isMade())) return [skipped('there is no instance yet')]
     return await run(world)
   })()
   try {
-    return (await orLate(running, withinMs)) ?? [late]
+    return (
+      (await orLate(running, withinMs)) ?? [late(`${name}: no answer within ${withinMs / 1_000} s`)]
+    )
   } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return [late(`${name}: no answer in time`)]
     return [brokenBy(error)]
   }
+}
+
+/** On a machine that has no time for us, no answer says nothing about the server. */
+function late(what: string): Finding {
+  const [load = 0] = loadavg()
+  const processors = availableParallelism()
+  return broken(
+    what,
+    load > 2 * processors
+      ? `this machine has a load of ${Math.round(load)} on ${processors} processors: run doctor again when it is less, or see what causes it`
+      : 'see whether it is overloaded, frozen, or behind a firewall that drops what it should refuse',
+  )
 }
 
 const isThere = (connecting: Promise<unknown>): Promise<boolean> =>

@@ -17,7 +17,7 @@ export const tlsCheck: Check = {
     const files = readTlsFiles(source)
     const pin = config.natsPinFile ?? running?.nats_pin
     if (files === undefined && pin === undefined)
-      return [ok('no certificate is set: NATS, MQTT and the HTTP push use no TLS')]
+      return [ok('no certificate is set: what starts here listens without TLS')]
     return [
       ...(files === undefined ? [] : pairFindings(files, nowMs())),
       ...(pin === undefined || pin === files?.certFile ? [] : certFindings(pin, nowMs())),
