@@ -1,6 +1,13 @@
 /** What `npm pack` makes runs where npm puts it, with the packages that an operator gets and no others. */
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureBuiltPages } from '../../cli/up/built-pages.ts'
@@ -64,6 +71,8 @@ test('a reading goes through and is proven, from an empty folder', async () => {
   expect(version.out).toMatch(/^\d+\.\d+\.\d+\S* \(commit [0-9a-f]{40}(-dirty)?\)\n$/)
   const help = await run(process.execPath, program, '--help')
   expect([help.code, help.err]).toEqual([0, ''])
+  // the pages that go from nothing to a city, for those who have no clone
+  expect(readdirSync(join(dirname(program), '../docs/city'))).toEqual(readdirSync('docs/city'))
 
   const data = join(folder.path, 'data')
   const printed: string[] = []
