@@ -3,8 +3,9 @@
  * that it names moved into a folder, or is in one of the lists below with the reason why not. The page for
  * compose is in compose.test.ts; the servers of docs/growing.md are those of cluster-faults.test.ts too.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
@@ -17,6 +18,8 @@ import type { Environment } from '../../runtime/settings.ts'
 import { anvilAccount, testAnvil } from '../support/anvil.ts'
 import { startCluster } from '../support/chaos/cluster.ts'
 import { commandsOf } from '../support/city-pages.ts'
+import { findInfluxd } from '../support/engines/find-influxd.ts'
+import { startInfluxd } from '../support/engines/influxd.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
 import { readManifests } from '../support/kubernetes.ts'
@@ -60,13 +63,13 @@ function machineIn(folder: string, more: readonly (readonly [string, string])[] 
   const airproof = `${process.execPath} ${resolve('bin/airproof.mjs')}`
   return {
     moved,
-    // as one shell: its folder and exported variables are there for the next line
+    // as one shell: its folder, mask and exported variables are there for the next line
     sh: (line, env) =>
       runTool(
         'sh',
         [
           '-c',
-          `. ${state}; ${moved(line).replaceAll('npx airproof', airproof)}\ncode=$?; { export -p; echo "cd '$PWD'"; } > ${state}; exit $code`,
+          `. ${state}; ${moved(line).replaceAll('npx airproof', airproof)}\ncode=$?; { export -p; echo "umask $(umask)"; echo "cd '$PWD'"; } > ${state}; exit $code`,
         ],
         { env: { ...environment(), ...env }, timeoutMs: 120_000 },
       ),
@@ -181,9 +184,39 @@ test.skipIf(missing !== undefined)(
         ready.push(instance)
       }
     }
-    expect(ready).toEqual(['pipeline', 'gate', 'notifier', 'api', 'dashboard', 'anchor'])
+    expect(ready).toEqual(['pipeline', 'gate', 'notifier', 'api', 'dashboard', 'anchor', 'archive'])
   },
   300_000,
+)
+
+test.skipIf(missing !== undefined)(
+  `InfluxDB from nothing, as docs/influxdb.md has it${missing === undefined ? '' : ` (${missing})`}`,
+  async () => {
+    using folder = temporaryFolder()
+    await using resources = new AsyncDisposableStack()
+    const env = environment()
+    const found = await findInfluxd({ env })
+    if ('missing' in found) throw new Error(found.missing)
+    const server = await startInfluxd({
+      path: found.path,
+      folder: join(folder.path, 'influxd'),
+      port: await freePort(),
+      env,
+    })
+    resources.defer(async () => void (await server.stop()))
+    const machine = machineIn(folder.path, [['http://127.0.0.1:8086', server.url]])
+    await machine.sh(`cd ${folder.path}`)
+    const said: string[] = []
+    for (const line of commandsOf('docs/influxdb.md'))
+      if (!line.startsWith('influxd ')) said.push(await machine.sh(line))
+    expect(said.at(-1)).toContain('bucket air: made, kept for ever')
+    expect(parseEnv(readFileSync(join(folder.path, '.env'), 'utf8'))).toMatchObject({
+      INFLUX_URL: server.url,
+      INFLUX_BUCKET: 'air',
+    })
+    expect(statSync(join(folder.path, 'influx-admin')).mode & 0o777).toBe(0o600)
+  },
+  60_000,
 )
 
 const patiently = { withinMs: 60_000, everyMs: 250 }
