@@ -8,7 +8,8 @@ import {
 import { copyFirst, readKeptStore } from '../../runtime/process/kept-store.ts'
 import { readSettings } from '../../runtime/settings.ts'
 import { examineInflux } from '../../store/influx/examine.ts'
-import { openStore } from '../../store/open-store.ts'
+import { errorOf, faultOf } from '../../store/sqlite/fault.ts'
+import { openSqliteFile } from '../../store/sqlite/file.ts'
 import type { Check, World } from './check.ts'
 import { broken, brokenBy, type Finding, ok, orOk, warning } from './finding.ts'
 
@@ -39,15 +40,14 @@ async function influxFindings(
   )
 }
 
-async function sqliteFindings({
-  file,
-}: StoreSettings & { kind: 'sqlite' }): Promise<readonly Finding[]> {
+function sqliteFindings({ file }: StoreSettings & { kind: 'sqlite' }): readonly Finding[] {
   if (!existsSync(file)) return [ok(`${file}: made at the first start`)]
   try {
-    await using store = await openStore({ kind: 'sqlite', file }, { readOnly: true })
-    await store.ping()
+    // not in the store's threads, which take seconds to start on a machine that has no time
+    openSqliteFile(file, true)[Symbol.dispose]()
     return [ok(file)]
-  } catch (error) {
+  } catch (thrown) {
+    const error = errorOf(faultOf(thrown, file))
     const isOlder = error instanceof Error && error.name === 'StoreUnavailable'
     return [isOlder ? warning(error.message) : { ...brokenBy(error), fix: restore }]
   }

@@ -51,6 +51,14 @@ const keys: Readonly<Record<string, string>> = {
   [buckets.system]: 'needed.retired',
 }
 
+/** Another city may have the default ports of this machine. */
+const envOf = ({ url }: { readonly url: string }) => ({
+  NATS_URL: url,
+  ...Object.fromEntries(
+    ['API', 'DASHBOARD', 'PUSH', 'MQTT'].map((name) => [`AIRPROOF_${name}_PORT`, '0']),
+  ),
+})
+
 test.each(['{', '5', 'null', '[]'])(
   'the doctor names each message and entry that is %s, and changes nothing',
   async (body) => {
@@ -62,7 +70,7 @@ test.each(['{', '5', 'null', '[]'])(
     await pipeline.publish(sensor, { timestamp: 'never' })
     await pipeline.judged()
     await publishReading(nc, 1)
-    const doctor = () => runCommand(command, { flags: { json: true }, env: { NATS_URL: nats.url } })
+    const doctor = () => runCommand(command, { flags: { json: true }, env: envOf(nats) })
     const healthy = await doctor()
     expect([healthy.code, (JSON.parse(healthy.out) as Report).broken]).toEqual([0, []])
     await pipeline.stop()
@@ -86,7 +94,7 @@ test.each(['{', '5', 'null', '[]'])(
     expect(listed.toSorted()).toEqual(expected.toSorted())
     expect(await states()).toEqual(before)
 
-    const { code: inWords, out: words } = await runCommand(command, { env: { NATS_URL: nats.url } })
+    const { code: inWords, out: words } = await runCommand(command, { env: envOf(nats) })
     expect(inWords).toBe(1)
     expect(words).toContain('READINGS: a message cannot be read')
     expect(words).toContain('a foreign message keeps its place until the log is trimmed')
@@ -104,7 +112,7 @@ test('the doctor says what keeps the archive from going on, and that no process 
   const nc = await nats.connect()
   await ensureStreams(nc)
   const system = await new Kvm(nc).open(buckets.system)
-  const doctor = (flags = {}) => runCommand(command, { flags, env: { NATS_URL: nats.url } })
+  const doctor = (flags = {}) => runCommand(command, { flags, env: envOf(nats) })
   const since = '2026-11-22T00:10:00Z'
   const report = { folder: '/srv/archive', run: 3, complete_until: null, batch: 7, trouble: null }
   await system.put(systemKeys.archive, JSON.stringify(report))
