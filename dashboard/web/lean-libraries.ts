@@ -12,7 +12,7 @@ const leaveOut: readonly RegExp[] = [
   /^Map\.addInitHook\('addHandler', '(?:boxZoom|tapHold)', \w+\);$/gm,
   // other names of what we import
   /^(?:Map|CRS|TileLayer|tileLayer|SVG|GeoJSON)\.\w+ = \w+;$/gm,
-  /^[Cc]ontrol\.(?:layers|scale|zoom) = \w+;$/gim,
+  /^[Cc]ontrol\.(?:layers|zoom) = \w+;$/gim,
 ]
 
 /** @throws where Leaflet is no longer written as these rules expect */

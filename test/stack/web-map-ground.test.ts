@@ -122,6 +122,21 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
     expect(complaints).toEqual([])
   })
 
+  test('has a scale, which follows the zoom', async () => {
+    const { page, dashboard } = await openWith({})
+    await page.goto(dashboard.url)
+    const scale = page.locator('.leaflet-control-scale-line')
+    const metres = async (): Promise<number> => {
+      const [, count, unit] = /^(\d+) (k?m)$/.exec((await scale.textContent()) ?? '') ?? []
+      return Number(count) * (unit === 'km' ? 1_000 : 1)
+    }
+    const before = await metres()
+    expect(before).toBeGreaterThan(0)
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+    await expect.poll(metres, patiently).toBeLessThan(before)
+  })
+
   test('names its sources and their licences', async () => {
     const { page, dashboard } = await openWith({})
     await page.goto(dashboard.url)

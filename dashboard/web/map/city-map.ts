@@ -70,6 +70,7 @@ export function openCityMap<T extends Sensor>(
   if (viewport === undefined) map.fitBounds(latLngBounds(cornersOf(box)), { animate: false })
   else map.setView([viewport.lat, viewport.lon], viewport.zoom)
   nameButtons(map, [words.zoomIn, words.zoomOut])
+  new Control.Scale({ imperial: false, position: 'topleft' }).addTo(map)
   map.createPane('ground').style.zIndex = '300'
   map.createPane('marks').style.zIndex = '410'
   let looks = readLooks(element)
