@@ -144,11 +144,17 @@ function useFit({ map, live, area }: Fit): void {
     const wanted = `${area}|${search}`
     const isFirst = fitted.current === undefined || fitted.current === `part|${wanted}`
     if (fitted.current === wanted) return
-    fitted.current = listed === 'all' ? wanted : `part|${wanted}`
+    const done = (): void => {
+      fitted.current = listed === 'all' ? wanted : `part|${wanted}`
+    }
     // the reader's own view stays
-    if (isFirst && viewportOf(at) !== undefined) return
+    if (isFirst && viewportOf(at) !== undefined) return done()
+    // the rest of the list may arrive meanwhile, and this begins again
     const timer = setTimeout(
-      () => map.fit(matching(live.sensors.values(), { search, area })),
+      () => {
+        done()
+        map.fit(matching(live.sensors.values(), { search, area }))
+      },
       isFirst ? 0 : 300,
     )
     return () => clearTimeout(timer)
