@@ -158,7 +158,7 @@ export const settingsTable = {
     otherwise: 'the instance that runs on the data folder',
     of: ['all'],
     since: '0.1',
-    what: 'one address or several, separated by commas',
+    what: 'one address, or those of all servers of a cluster, separated by commas; no other is tried',
   },
   NATS_USER: {
     is: 'text',

@@ -95,6 +95,9 @@ function connectOptions(
     timeout: 1_000,
     maxReconnectAttempts: -1,
     reconnectTimeWait: againMs,
+    // Each server of a cluster names all others. The client would try those too, and those that refused
+    // it again, so a first connection that all refuse would never end. NATS_URL names every server.
+    ignoreClusterUpdates: true,
     // A machine that is gone closes no connection: after two pings without an answer, 10 to 15 s,
     // another server is tried. The client's default is four minutes and more.
     pingInterval: 5_000,
