@@ -51,6 +51,35 @@ export async function withInstance<T>(
   }
 }
 
+/**
+ * Does something elsewhere than in NATS, and writes it into the operators' log. Without an instance to
+ * write it into, it is done all the same.
+ */
+export async function withChangeKept<T>(
+  context: Pick<CommandContext, 'env' | 'flags' | 'stop' | 'change' | 'note'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { env, flags, stop, change, note } = context
+  const keep = async (outcome: string): Promise<void> => {
+    if (change === undefined) return
+    try {
+      const config = readSharedConfig({ env, flags })
+      await using nc = await connectBounded(config, stop)
+      await keepChange(nc, change, { outcome, user: config.natsLogin?.user })
+    } catch (error) {
+      note(`it is not in \`airproof audit-log\`: ${inWords(error)}`)
+    }
+  }
+  try {
+    const result = await work()
+    await keep('done')
+    return result
+  } catch (cause) {
+    await keep(`failed: ${inWords(cause)}`)
+    throw cause
+  }
+}
+
 async function connectBounded(config: SharedConfig, stop: AbortSignal): Promise<NatsConnection> {
   if (config.natsUrl === undefined)
     throw new MustAct(

@@ -18,6 +18,7 @@ export const changing: Readonly<Record<string, readonly string[]>> = {
   replay: [''],
   anchor: ['deploy', 'writer', 'resync'],
   archive: ['now'],
+  store: ['setup'],
   streams: [''],
   upgrade: [''],
 }

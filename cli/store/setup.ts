@@ -9,6 +9,7 @@ import { rollupBucketOf } from '../../store/influx/influx.ts'
 import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { envFile, otherIn, readEnvFile, type Wanted, writeEnvFile } from '../shell/env-file.ts'
+import { withChangeKept } from '../shell/instance.ts'
 import { exactWords, textFlag } from '../shell/words.ts'
 import {
   type InfluxAdmin,
@@ -23,8 +24,14 @@ const tokens = {
   'influx-read-token': { actions: ['read'], words: 'reads' },
 } as const
 
+/** A rotation is kept in the operators' log; the first set-up may come before there is any. */
+export const setup = (context: CommandContext): Promise<number> =>
+  ['rotate', 'finish'].some((flag) => context.flags[flag] === true)
+    ? withChangeKept(context, () => setUp(context))
+    : setUp(context)
+
 /** Every step finds what the former run did, so it may be interrupted anywhere and run again. */
-export async function setup(context: CommandContext): Promise<number> {
+async function setUp(context: CommandContext): Promise<number> {
   const { print, flags } = context
   exactWords(context.words.slice(1))
   const settings = readSettings({ ...context, flags: { ...flags, 'influx-url': flags['url'] } })
