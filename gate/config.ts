@@ -1,4 +1,5 @@
 import { WrongUsage } from '../runtime/exit.ts'
+import { freshLines } from '../runtime/fresh-lines.ts'
 import type { NatsLogin } from '../runtime/nats/nats-trouble.ts'
 import { readLogin } from '../runtime/process/config.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
@@ -17,8 +18,8 @@ export type GateConfig = {
 }
 
 export type CalloutConfig = {
-  /** Seed of the account key that the servers' configuration names as issuer. */
-  readonly seed: string
+  /** Seeds of the account key that the servers' configuration names as issuer: two while it is rotated. */
+  readonly seeds: () => readonly string[]
   /** In the account where sign-ins are judged. */
   readonly login: NatsLogin
   /** In the system account: lists connections and closes them. */
@@ -47,8 +48,10 @@ function readCallout(source: SettingsSource): CalloutConfig | undefined {
   const login = readLogin(source, 'NATS_CALLOUT')
   const system = readLogin(source, 'NATS_SYSTEM')
   if (seed === undefined && login === undefined && system === undefined) return undefined
-  if (seed !== undefined && login !== undefined && system !== undefined)
-    return { seed, login, system }
+  if (seed !== undefined && login !== undefined && system !== undefined) {
+    const file = readSettings(source).secretFile('AIRPROOF_CALLOUT_SEED')
+    return { seeds: file === undefined ? () => [seed] : freshLines(file, [seed]), login, system }
+  }
   throw new WrongUsage(
     'to let sensors in, the gate needs all of AIRPROOF_CALLOUT_SEED, NATS_CALLOUT_USER and NATS_SYSTEM_USER (each password and the seed also as …_FILE): `airproof access` makes them',
   )

@@ -13,7 +13,7 @@ import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { sharedCatchUp } from './callout/catch-up.ts'
 import { deniedLog } from './callout/denied-log.ts'
 import { createDoor } from './callout/door.ts'
-import { openJwtSigner } from './callout/nats-jwt.ts'
+import { openSigners } from './callout/nats-jwt.ts'
 import { recentSignIns } from './callout/recent-sign-ins.ts'
 import { openResponder } from './callout/responder.ts'
 import { indexClientIds } from './client-ids.ts'
@@ -107,7 +107,7 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
   opened.use(
     await openResponder({
       nc: judging,
-      signer: openJwtSigner(callout.seed),
+      signerFor: openSigners(callout.seeds),
       nowMs: Date.now,
       onError: (error) => guard.failed('sign_in', error),
       judge: createDoor({

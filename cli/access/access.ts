@@ -14,9 +14,10 @@ import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { textsFlag } from '../shell/words.ts'
 import { type AccessPlace, placeOf, placeOfUp } from './places.ts'
-import { reloadAll } from './reload.ts'
+import { reloadServer } from './reload.ts'
 import { finish, offer, type Servers } from './rotate.ts'
 import { finishKey, isKeyOffered, offerKey } from './rotate-key.ts'
+import { finishSeed, offerSeed, type Restarting } from './rotate-seed.ts'
 
 export const command: Command = {
   summary: 'passwords and users for a NATS server that sensors sign in to, and new ones',
@@ -32,17 +33,20 @@ of it is written again whenever the command runs, so keep that one.
 
 With --rotate NAME a secret is replaced while everything goes on: the password of a user of NATS
 (${ownUsers.join(', ')}),
-or webhook-key, the key that seals webhooks' secrets (AIRPROOF_SECRET_FILE). --all is all of them.
+webhook-key, the key that seals webhooks' secrets (AIRPROOF_SECRET_FILE), or callout-seed, with
+which the gate signs its verdicts. --all is all of them but callout-seed, which servers take only
+at a restart: --finish names the servers to restart, one after the other.
 Without DIR it is those of the \`airproof up\` that runs on the data folder, and it is done when the
 command ends. With DIR the files have both secrets at first: bring them to the processes that do
 not read them in DIR, and restart those that read them at their start only (credentials of
 systemd). Then --finish gives the new passwords to users.conf, has the servers of NATS_URL read it,
-and deletes the former ones. --now does both at once, where all processes read the files in DIR. A
+one after the other, looks whether each took them, and deletes the former ones. NATS_URL names every
+server of a cluster. --now does both at once, where all processes read the files in DIR. A
 command that was interrupted is run again.
 docs/secrets.md has all other secrets.
 
   --rotate NAME   one of them; several times for several
-  --all           all of them, with one reload of the servers
+  --all           all of them but callout-seed, with one reload of each server
   --now           with DIR: all processes read the files in DIR themselves
   --finish        the second half, or the rest after an interruption
   --json          print data as JSON
@@ -52,7 +56,8 @@ examples:
   NATS_URL=nats://10.0.0.5:4222 NATS_USER=api NATS_PASSWORD_FILE=secrets/api-password \\
     npx airproof api
   npx airproof access --rotate pipeline
-  NATS_URL=nats://10.0.0.5:4222 npx airproof access secrets --all --now`,
+  NATS_URL=nats://air-1:4222,nats://air-2:4222,nats://air-3:4222 \\
+    npx airproof access secrets --all --now`,
   options: {
     rotate: { type: 'string', multiple: true },
     all: { type: 'boolean' },
@@ -85,10 +90,10 @@ const say = ({ flags, print }: CommandContext, data: object, words: string): voi
 function wantedNames({ flags }: CommandContext): readonly Name[] {
   if (flags['all'] === true) return allNames
   return textsFlag(flags, 'rotate').map((wanted) => {
-    const name = allNames.find((known) => known === wanted)
+    const name = knownNames.find((known) => known === wanted)
     if (name !== undefined) return name
     throw new WrongUsage(
-      `--rotate takes one of ${allNames.join(', ')}, and "${wanted}" is none of them: docs/secrets.md says how every other secret is rotated`,
+      `--rotate takes one of ${knownNames.join(', ')}, and "${wanted}" is none of them: docs/secrets.md says how every other secret is rotated`,
     )
   })
 }
@@ -96,7 +101,10 @@ function wantedNames({ flags }: CommandContext): readonly Name[] {
 /** The key that seals webhooks' secrets; in compose its file has this name. */
 const sealingKey = 'webhook-key'
 const allNames = [...ownUsers, sealingKey] as const
-type Name = (typeof allNames)[number]
+/** Its servers must be restarted, so it is not one of `--all`. */
+const calloutSeed = 'callout-seed'
+const knownNames = [...allNames, calloutSeed] as const
+type Name = (typeof knownNames)[number]
 
 type Wanted = {
   readonly folder: string | undefined
@@ -111,11 +119,17 @@ async function rotate(context: CommandContext, { folder, names }: Wanted): Promi
     isNeeded: names.includes(sealingKey) && !flags['all'],
   })
   const rotating = { place, note, stop }
-  const users = names.filter((name) => name !== sealingKey)
+  const users = names.filter((name) => name !== sealingKey && name !== calloutSeed)
+  if (users.length > 0 && names.includes(calloutSeed))
+    throw new WrongUsage('callout-seed is rotated alone: its servers are restarted, not reloaded')
   if (users.length > 0) offer(users, rotating)
+  if (names.includes(calloutSeed)) offerSeed(rotating)
   if (names.includes(sealingKey) && keyFile !== undefined) offerKey(keyFile)
+  const access = openNatsAccess(place.accessFile)
+  const isSeed = access.rotation?.issuerSeed !== undefined
   const underWay = [
-    ...rotatedUsers(openNatsAccess(place.accessFile)),
+    ...rotatedUsers(access),
+    ...(isSeed ? [calloutSeed] : []),
     ...(keyFile !== undefined && isKeyOffered(keyFile) ? [sealingKey] : []),
   ]
   if (underWay.length === 0)
@@ -134,6 +148,7 @@ async function rotate(context: CommandContext, { folder, names }: Wanted): Promi
   // through the operators' log, whatever came of it
   return await withInstance(asOperatorOf(context, place, folder), async (nc) => {
     await finish(servers(), rotating)
+    if (isSeed) await finishSeed(servers(), rotating)
     if (folder === undefined) announceOperator(context)
     if (underWay.includes(sealingKey) && keyFile !== undefined)
       await finishKey(nc, { file: keyFile, stop })
@@ -165,7 +180,7 @@ function keyFileOf(
   )
 }
 
-type Target = { readonly place: AccessPlace; readonly servers: () => Servers }
+type Target = { readonly place: AccessPlace; readonly servers: () => Servers & Restarting }
 
 /** The server that `up` runs here. @throws MustAct none does */
 function ofUp(context: CommandContext): Target {
@@ -177,15 +192,19 @@ function ofUp(context: CommandContext): Target {
       `no \`airproof up\` with a NATS server of its own runs on ${dataFolder}: start it, or name the folder of \`airproof access DIR\``,
     )
   const place = placeOfUp(dataFolder)
+  const signal = (name: 'SIGHUP' | 'SIGTERM'): void =>
+    void process.kill(readRunningInstance(dataFolder)?.pids['nats-server'] ?? pid, name)
   return {
     place,
     servers: () => ({
       urls: [running.nats],
       natsPinFile: running.nats_pin,
       reload: () => {
-        process.kill(readRunningInstance(dataFolder)?.pids['nats-server'] ?? pid, 'SIGHUP')
-        return Promise.resolve(true)
+        signal('SIGHUP')
+        return Promise.resolve('asked')
       },
+      // `up` starts it again
+      restart: () => signal('SIGTERM'),
     }),
   }
 }
@@ -199,14 +218,10 @@ function ofFolder(context: CommandContext, folder: string): Target {
       if (natsUrl === undefined)
         throw new WrongUsage('NATS_URL is needed: the address of the server')
       const urls = natsUrl.split(',').map((url) => url.trim())
-      if (urls.length > 1)
-        throw new WrongUsage(
-          `NATS_URL names ${urls.length} servers: passwords of a cluster are not rotated by this command yet. docs/secrets.md says how they are replaced with a restart`,
-        )
       return {
         urls,
         natsPinFile,
-        reload: () => reloadAll({ urls, natsPinFile, place, stop: context.stop }),
+        reload: (url) => reloadServer(url, { urls, natsPinFile, place, stop: context.stop }),
       }
     },
   }

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 
-type Answer = {
-  readonly server: { readonly id: string }
+export type Answer = {
+  readonly server: { readonly id: string; readonly name: string; readonly tags?: readonly string[] }
   readonly data?: { readonly connections?: readonly unknown[] }
 }
 

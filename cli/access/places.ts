@@ -6,6 +6,8 @@ import {
   natsFolderIn,
   passwordFileOf,
   passwordText,
+  seedFile,
+  seedText,
   usersFileOf,
 } from '../../runtime/engines/nats-access.ts'
 import { type OwnUser, ownUsers, usersConf } from '../../runtime/engines/nats-users.ts'
@@ -19,17 +21,10 @@ export type AccessPlace = {
 }
 
 /** @param folder of `airproof access DIR` */
-export function placeOf(folder: string): AccessPlace {
-  const place = filesIn(folder)
-  return {
-    ...place,
-    accessFile: join(folder, 'nats-access.json'),
-    write: (access) => {
-      writeInPlace(join(folder, 'callout-seed'), `${access.issuerSeed}\n`)
-      return [...place.write(access), 'callout-seed']
-    },
-  }
-}
+export const placeOf = (folder: string): AccessPlace => ({
+  ...filesIn(folder),
+  accessFile: join(folder, 'nats-access.json'),
+})
 
 /** Those of the server that `airproof up` runs on the data folder. */
 export const placeOfUp = (dataFolder: string): AccessPlace => ({
@@ -44,6 +39,7 @@ function filesIn(folder: string): Omit<AccessPlace, 'accessFile'> {
       const files = new Map([
         // processes first: they can sign in whatever the server has
         ...ownUsers.map((user) => [passwordFileOf(user), passwordText(access, user)] as const),
+        [seedFile, seedText(access)],
         ['users.conf', usersConf(usersFileOf(access))],
       ])
       for (const [name, text] of files) writeInPlace(join(folder, name), text)

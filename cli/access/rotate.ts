@@ -16,21 +16,18 @@ import {
 import type { OwnUser } from '../../runtime/engines/nats-users.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import {
-  denialInWords,
-  type NatsTrouble,
-  natsTrouble,
-  shownUrl,
-} from '../../runtime/nats/nats-trouble.ts'
+import { type NatsTrouble, natsTrouble, shownUrl } from '../../runtime/nats/nats-trouble.ts'
+import { asSystem } from './as-system.ts'
 import { askAll } from './ask-servers.ts'
 import type { AccessPlace } from './places.ts'
+import type { Reloaded } from './reload.ts'
 
 export type Servers = {
   /** Each of them, so that none is left with old passwords. */
   readonly urls: readonly string[]
   readonly natsPinFile?: string | undefined
-  /** Makes them read `users.conf` again. @returns false: it is not possible from here */
-  readonly reload: () => Promise<boolean>
+  /** Makes one of them read `users.conf` again. */
+  readonly reload: (url: string) => Promise<Reloaded>
 }
 
 export type Rotating = {
@@ -55,13 +52,17 @@ export function offer(
   { place, onStep = () => undefined }: Rotating,
 ): readonly OwnUser[] {
   const access = openNatsAccess(place.accessFile)
+  if (access.rotation?.issuerSeed !== undefined)
+    throw new MustAct(
+      'the rotation of callout-seed is not finished: end it first with `airproof access --finish`',
+    )
   const underWay = rotatedUsers(access)
   const others = users.filter((user) => !underWay.includes(user))
   if (underWay.length > 0 && others.length > 0)
     throw new MustAct(
       `the rotation of ${underWay.join(', ')} is not finished: end it first with \`airproof access --finish\``,
     )
-  const next = underWay.length > 0 ? access : rotateNext(access, users)
+  const next = access.rotation === undefined ? rotateNext(access, users) : access
   writeNatsAccess(place.accessFile, next)
   onStep('offered, files not written')
   place.write(next)
@@ -70,15 +71,17 @@ export function offer(
 }
 
 /**
- * The servers take the new passwords, the processes sign in with them, and the former ones are deleted.
+ * The servers take the new passwords, one after the other; the processes sign in with them; the former
+ * ones are deleted.
  * @returns the users that were rotated
  * @throws MustAct a server has other passwords, or a process did not come back: what to do, and to run it again
  */
 export async function finish(servers: Servers, rotating: Rotating): Promise<readonly OwnUser[]> {
-  const { place, note, onStep = () => undefined } = rotating
+  const { place, onStep = () => undefined } = rotating
   const offered = openNatsAccess(place.accessFile)
   const users = rotatedUsers(offered)
   if (users.length === 0) return []
+  await assertAllNamed(servers, rotating)
   const before = await connectionsOf(users, servers, rotating)
   const isFirst = offered.rotation?.step === 'offered'
   const switched = isFirst ? rotateNext(offered, users) : offered
@@ -86,13 +89,11 @@ export async function finish(servers: Servers, rotating: Rotating): Promise<read
   onStep('switched, files not written')
   place.write(switched)
   onStep('switched, servers not reloaded')
-  if (!(await allTake(switched, servers, rotating))) {
-    if (!(await servers.reload()))
-      note('this user may not reload the servers: run `nats-server --signal reload` on each')
-    onStep('reloaded')
-    await untilAllTake(switched, servers, rotating)
+  for (const [i, url] of servers.urls.entries()) {
+    await bringTo(url, switched, servers, rotating)
+    if (isFirst && before !== undefined) await untilBack(before, servers, rotating)
+    if (i < servers.urls.length - 1) onStep(`reloaded ${i + 1} of ${servers.urls.length}`)
   }
-  if (isFirst && before !== undefined) await untilBack(before, servers, rotating)
   onStep('all signed in')
   const done = rotateNext(switched, users)
   writeNatsAccess(place.accessFile, done)
@@ -101,83 +102,89 @@ export async function finish(servers: Servers, rotating: Rotating): Promise<read
   return users
 }
 
-async function untilAllTake(
+/** @throws MustAct a server of the cluster would be left with former passwords */
+async function assertAllNamed(servers: Servers, { place, stop }: Rotating): Promise<void> {
+  const answers = await asSystem({ ...servers, place, stop }, (nc) => askAll(nc, 'JSZ', {}))
+  const names = (answers ?? []).map(({ server }) => server.name)
+  if (names.length > servers.urls.length)
+    throw new MustAct(
+      `the cluster has ${names.length} servers (${names.toSorted().join(', ')}), and NATS_URL names ${servers.urls.length}: name each of them, separated by commas, so that none is left with former passwords`,
+    )
+}
+
+/** One server has the new passwords. It is reloaded unless it has them already. */
+async function bringTo(
+  url: string,
   access: NatsAccess,
   servers: Servers,
   rotating: Rotating,
 ): Promise<void> {
   const deadlineMs = performance.now() + reloadedWithinMs
+  let reloaded: Reloaded = 'silent'
   for (;;) {
-    const late = await firstThatRefuses(access, servers, rotating)
-    if (late === undefined) return
-    if (performance.now() > deadlineMs && late.kind === 'silent') throw new TryAgain(late.words)
-    if (performance.now() > deadlineMs)
+    const refusal = await refusalBy(url, access, servers, rotating)
+    if (refusal === undefined) return
+    const { kind, words } = refusal
+    // what it has read is a copy of the former file
+    const isCopy = reloaded === 'reloaded' && kind === 'refused'
+    if (isCopy || performance.now() > deadlineMs) {
+      if (kind === 'silent') throw new TryAgain(words)
       throw new MustAct(
-        `${shownUrl(late.url)} still has the former passwords: put the new users.conf where that server reads it, reload it with \`nats-server --signal reload\`, and run \`airproof access --finish\` again. Until then every process can sign in`,
+        `${shownUrl(url)} still has the former passwords. Where it reads a copy of users.conf, put the new one there, as on every other server with a copy, and run \`airproof access --finish\` again: it reloads them. Until then every process can sign in`,
       )
+    }
+    if (reloaded === 'silent' && kind === 'refused') {
+      reloaded = await servers.reload(url)
+      if (reloaded === 'denied')
+        rotating.note(
+          `this user may not reload ${shownUrl(url)}: run \`nats-server --signal reload\` there`,
+        )
+      if (reloaded !== 'silent') rotating.onStep?.('reloaded')
+    }
     await sleep(lookEveryMs, undefined, { signal: rotating.stop })
   }
 }
 
-const allTake = async (
+/** Why the server does not let one of the users in; undefined: it takes all of them. */
+async function refusalBy(
+  natsUrl: string,
   access: NatsAccess,
-  servers: Servers,
-  rotating: Rotating,
-): Promise<boolean> => (await firstThatRefuses(access, servers, rotating)) === undefined
-
-/** A server that does not let one of the users in; undefined: all take all of them. */
-async function firstThatRefuses(
-  access: NatsAccess,
-  { urls, natsPinFile }: Servers,
+  { natsPinFile }: Servers,
   { stop }: Rotating,
-): Promise<(NatsTrouble & { readonly url: string }) | undefined> {
-  for (const natsUrl of urls)
-    for (const user of rotatedUsers(access)) {
-      const natsLogin = { user, password: access.passwords[user] }
-      const settings = { natsUrl, natsLogin, natsPinFile }
-      try {
-        const nc = await connectNats(settings, { name: 'airproof access', once: true, stop })
-        await nc.close()
-      } catch (cause) {
-        return { url: natsUrl, ...natsTrouble(cause, settings) }
-      }
+): Promise<NatsTrouble | undefined> {
+  for (const user of rotatedUsers(access)) {
+    const natsLogin = { user, password: access.passwords[user] }
+    const settings = { natsUrl, natsLogin, natsPinFile }
+    try {
+      const nc = await connectNats(settings, { name: 'airproof access', once: true, stop })
+      await nc.close()
+    } catch (cause) {
+      return natsTrouble(cause, settings)
     }
+  }
   return undefined
 }
 
 type Counts = ReadonlyMap<OwnUser, number>
 
 /** How many connections each has on all servers; undefined: `system` may not ask, or gets no answer. */
-async function connectionsOf(
+function connectionsOf(
   users: readonly OwnUser[],
-  { urls, natsPinFile }: Servers,
+  servers: Servers,
   { place, stop }: Rotating,
 ): Promise<Counts | undefined> {
-  const { passwords } = openNatsAccess(place.accessFile)
-  const file = place.passwordFile('system')
-  const natsLogin = { user: 'system', password: passwords.system, file }
-  const settings = { natsUrl: urls.join(','), natsLogin, natsPinFile }
-  try {
-    const nc = await connectNats(settings, { name: 'airproof access', once: true, stop })
-    try {
-      // those of commands come and go
-      const lasting = users.filter((user) => user !== 'operator' && user !== 'system')
-      const count = async (user: OwnUser) => {
-        const answers = await askAll(nc, 'CONNZ', { auth: true, user })
-        return [
-          user,
-          answers.reduce((sum, { data }) => sum + (data?.connections?.length ?? 0), 0),
-        ] as const
-      }
-      return new Map(await Promise.all(lasting.map(count)))
-    } finally {
-      await nc.close()
+  // those of commands come and go
+  const lasting = users.filter((user) => user !== 'operator' && user !== 'system')
+  return asSystem({ ...servers, place, stop }, async (nc) => {
+    const count = async (user: OwnUser) => {
+      const answers = await askAll(nc, 'CONNZ', { auth: true, user })
+      return [
+        user,
+        answers.reduce((sum, { data }) => sum + (data?.connections?.length ?? 0), 0),
+      ] as const
     }
-  } catch (error) {
-    if (denialInWords(error, undefined) !== undefined) return undefined
-    if (natsTrouble(error, settings).kind === 'silent') return undefined
-    throw error
-  }
+    return new Map(await Promise.all(lasting.map(count)))
+  })
 }
 
 async function untilBack(before: Counts, servers: Servers, rotating: Rotating): Promise<void> {

@@ -16,6 +16,7 @@ export const rotationCheck: Check = {
 function unfinished({ source, config: { dataFolder } }: World): readonly Finding[] {
   const underUp = readNatsAccess(accessFileIn(dataFolder))
   const users = underUp === undefined ? [] : rotatedUsers(underUp)
+  const isSeed = underUp?.rotation?.issuerSeed !== undefined
   const named = settingRows.flatMap(([name, { is }]) =>
     is === 'secret' ? (source.env[`${name}_FILE`] ?? []) : [],
   )
@@ -25,6 +26,7 @@ function unfinished({ source, config: { dataFolder } }: World): readonly Finding
     ...(users.length === 0
       ? []
       : [warning(`the passwords of ${users.join(', ')} are half rotated`, finishAccess)]),
+    ...(isSeed ? [warning('the seed callout-seed is half rotated', finishAccess)] : []),
     ...[...files].flatMap(halfRotated),
   ]
 }

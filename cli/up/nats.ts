@@ -8,6 +8,8 @@ import {
   openNatsAccess,
   passwordFileOf,
   passwordText,
+  seedFile,
+  seedText,
   usersFileOf,
 } from '../../runtime/engines/nats-access.ts'
 import { certCopy } from '../../runtime/engines/nats-door.ts'
@@ -56,7 +58,7 @@ export type OwnNats = {
 
 /** As the files of the folder have it now: a rotation changes them while all goes on. */
 export type OwnAccess = {
-  readonly issuerSeed: string
+  readonly seedFile: string
   readonly login: (user: OwnUser) => Required<NatsLogin>
 }
 
@@ -112,9 +114,8 @@ export async function ownNats(options: Options): Promise<OwnNats> {
 }
 
 function ownAccessIn(dataFolder: string): OwnAccess {
-  const access = openNatsAccess(accessFileIn(dataFolder))
   return {
-    issuerSeed: access.issuerSeed,
+    seedFile: join(natsFolderIn(dataFolder), seedFile),
     login: (user) => ({
       user,
       password: openNatsAccess(accessFileIn(dataFolder)).passwords[user],
@@ -127,10 +128,11 @@ export function writePasswords(access: NatsAccess, folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const user of ownUsers)
     writePrivateFile(join(folder, passwordFileOf(user)), passwordText(access, user))
+  writePrivateFile(join(folder, seedFile), seedText(access))
 }
 
 /** The settings with which one of our processes signs in to our NATS as itself. */
-export function loginFor(name: string, { login, issuerSeed }: OwnAccess): Environment {
+export function loginFor(name: string, { login, seedFile: seeds }: OwnAccess): Environment {
   // the simulated city gives its sensors credentials, as an operator does
   const user = name === 'simulate' ? 'operator' : airUsers.find((known) => known === name)
   if (user === undefined) return {}
@@ -142,6 +144,7 @@ export function loginFor(name: string, { login, issuerSeed }: OwnAccess): Enviro
     NATS_CALLOUT_PASSWORD_FILE: login('callout').file,
     NATS_SYSTEM_USER: 'system',
     NATS_SYSTEM_PASSWORD_FILE: login('system').file,
-    AIRPROOF_CALLOUT_SEED: issuerSeed,
+    AIRPROOF_CALLOUT_SEED: '',
+    AIRPROOF_CALLOUT_SEED_FILE: seeds,
   }
 }

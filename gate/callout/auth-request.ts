@@ -3,6 +3,7 @@ import { claimsOf } from './nats-jwt.ts'
 
 export type AuthRequest = {
   readonly serverId: string
+  readonly serverTags: readonly string[]
   /** The server's number for the connection. */
   readonly cid: number
   /** The key that the server made for this connection; the answer must name it. */
@@ -28,12 +29,13 @@ export function readAuthRequest(token: string): AuthRequest | undefined {
       client_info: info,
       connect_opts: options,
     } = asRecord(nats)
-    const { id: serverId } = asRecord(server)
+    const { id: serverId, tags } = asRecord(server)
     if (typeof serverId !== 'string' || typeof userKey !== 'string') return undefined
     const { id: cid, host, type, mqtt_id: mqttId } = asRecord(info)
     const { user, pass, lang, version } = asRecord(options)
     return {
       serverId,
+      serverTags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
       cid: typeof cid === 'number' ? cid : 0,
       userKey,
       user: textOr(user, ''),

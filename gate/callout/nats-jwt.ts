@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, randomBytes, sign } from 'node:crypto'
 import { fromSeed } from '@nats-io/nkeys'
+import { issuerTag } from '../../runtime/engines/nats-users.ts'
 import { MustAct } from '../../runtime/exit.ts'
 
 export type JwtSigner = {
@@ -39,6 +40,37 @@ export function openJwtSigner(seed: string): JwtSigner {
       const text = `${head}.${body}`
       return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`
     },
+  }
+}
+
+/**
+ * The signer with the seed that a server was started with. One that names none of them has a
+ * configuration of an earlier version, and so the first, which is the oldest.
+ * @throws MustAct where the first of them is no seed
+ */
+export function openSigners(
+  seeds: () => readonly string[],
+): (serverTags: readonly string[]) => JwtSigner {
+  let known: readonly string[] = []
+  let signers: readonly JwtSigner[] = []
+  const read = (): readonly JwtSigner[] => {
+    const now = seeds()
+    if (now === known) return signers
+    known = now
+    try {
+      signers = now.map(openJwtSigner)
+    } catch (error) {
+      // the file is being written: it is read again when it has changed
+      if (signers.length === 0) throw error
+    }
+    return signers
+  }
+  const [first] = read()
+  if (first === undefined) throw new MustAct(notASeed)
+  return (serverTags) => {
+    const all = read()
+    const named = all.find(({ issuer }) => serverTags.includes(issuerTag(issuer)))
+    return named ?? all[0] ?? first
   }
 }
 

@@ -21,7 +21,7 @@ export type SignIn =
 type Options = {
   /** Signed in to the callout's account. */
   readonly nc: NatsConnection
-  readonly signer: JwtSigner
+  readonly signerFor: (serverTags: readonly string[]) => JwtSigner
   readonly judge: (request: AuthRequest) => SignIn | Promise<SignIn>
   readonly nowMs: () => number
   readonly onError: (error: unknown) => void
@@ -53,11 +53,12 @@ export async function openResponder(options: Options): Promise<Responder> {
 
 async function answer(
   message: Msg,
-  { signer, judge, nowMs, onError }: Omit<Options, 'nc'>,
+  { signerFor, judge, nowMs, onError }: Omit<Options, 'nc'>,
 ): Promise<void> {
   const request = readAuthRequest(message.string())
   if (request === undefined) return
-  const { userKey, serverId } = request
+  const { userKey, serverId, serverTags } = request
+  const signer = signerFor(serverTags)
   const signIn = await judgeOrDeny(request, { judge, onError })
   const now = nowMs()
   const verdict =

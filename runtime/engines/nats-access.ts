@@ -29,6 +29,8 @@ export type Rotation = {
   readonly step: 'offered' | 'switched'
   /** The other password of each user that is rotated: the next one if offered, the former one if switched. */
   readonly others: Readonly<Partial<Record<OwnUser, string>>>
+  /** The other seed, while that is rotated. Servers take the new one when they start, and at no reload. */
+  readonly issuerSeed?: string
 }
 
 /** In the data folder of `airproof up`. */
@@ -52,17 +54,26 @@ export function newNatsAccess(): NatsAccess {
     callout: password(),
     system: password(),
   }
-  return { issuerSeed: new TextDecoder().decode(createAccount().getSeed()), passwords }
+  return { issuerSeed: newIssuerSeed(), passwords }
 }
 
-/** The next step of a rotation; without one, its first. @param users that are rotated @throws MustAct others are */
-export function rotateNext(access: NatsAccess, users: readonly OwnUser[]): NatsAccess {
+const newIssuerSeed = (): string => new TextDecoder().decode(createAccount().getSeed())
+
+/** The next step of a rotation; without one, its first. @param wanted users to rotate, or the seed */
+export function rotateNext(access: NatsAccess, wanted: readonly OwnUser[] | 'seed'): NatsAccess {
   const { rotation, ...rest } = access
   if (rotation === undefined) {
-    const others = Object.fromEntries(users.map((user) => [user, newPassword()]))
-    return { ...rest, rotation: { step: 'offered', others } }
+    const first = { step: 'offered', others: {} } as const
+    if (wanted === 'seed') return { ...rest, rotation: { ...first, issuerSeed: newIssuerSeed() } }
+    const others = Object.fromEntries(wanted.map((user) => [user, newPassword()]))
+    return { ...rest, rotation: { ...first, others } }
   }
   if (rotation.step === 'switched') return rest
+  if (rotation.issuerSeed !== undefined) {
+    const { issuerSeed } = rotation
+    const former = { ...rotation, step: 'switched', issuerSeed: rest.issuerSeed } as const
+    return { ...rest, issuerSeed, rotation: former }
+  }
   const former = Object.fromEntries(
     rotatedUsers(access).map((user) => [user, rest.passwords[user]]),
   )
@@ -79,6 +90,14 @@ export const passwordText = ({ passwords, rotation }: NatsAccess, user: OwnUser)
     .filter((password) => password !== undefined)
     .map((password) => `${password}\n`)
     .join('')
+
+/** The content of `callout-seed`: the former one first, as a server that names none of them has that one. */
+export const seedText = ({ issuerSeed, rotation }: NatsAccess): string => {
+  const other = rotation?.issuerSeed
+  const seeds = rotation?.step === 'switched' ? [other, issuerSeed] : [issuerSeed, other]
+  return seeds.map((seed) => (seed === undefined ? '' : `${seed}\n`)).join('')
+}
+export const seedFile = 'callout-seed'
 
 /** Each user's own, so that no process reads another's. */
 export const passwordFileOf = (user: OwnUser): string => `${user}-password`
@@ -148,7 +167,8 @@ const isRotation = (value: unknown): value is Rotation =>
   'others' in value &&
   typeof value.others === 'object' &&
   value.others !== null &&
-  Object.values(value.others).every((password) => typeof password === 'string')
+  Object.values(value.others).every((password) => typeof password === 'string') &&
+  (!('issuerSeed' in value) || typeof value.issuerSeed === 'string')
 
 const hasAll = (passwords: unknown, names: readonly OwnUser[]): boolean =>
   typeof passwords === 'object' &&

@@ -144,6 +144,12 @@ function processAccountConf(user: ProcessUser, login: (permissions: string) => s
 }
 
 /**
+ * A server names its issuer with this tag in each question to the gate, which may have two seeds for a
+ * while. Tags are compared in lower case.
+ */
+export const issuerTag = (issuer: string): string => `airproof-issuer:${issuer.toLowerCase()}`
+
+/**
  * The server itself adds the partition to the subjects of readings, by the same hash as
  * `partitionOf` in `core/air/sensor-id.ts`.
  */
@@ -154,6 +160,7 @@ export function usersConf({ issuer, passwords }: UsersFile): string {
       `{ user: ${name}, password: ${JSON.stringify(passwords[name])}${permissions} }`
   const processes = processUsers.map((user) => processAccountConf(user, login(user)))
   return `\
+server_tags: [${JSON.stringify(issuerTag(issuer))}]
 system_account: ${systemAccount}
 accounts {
 ${airAccountConf(login('operator')(''))}${processes.join('')}\

@@ -100,7 +100,7 @@ const serversOf = ({ url, server }: Guarded): Servers => ({
   urls: [url],
   reload: () => {
     server.reload()
-    return Promise.resolve(true)
+    return Promise.resolve('asked')
   },
 })
 
