@@ -1,4 +1,5 @@
 /** `airproof anchor writer`: which account anchors, and another one with the owner's key. */
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kvm } from '@nats-io/kv'
 import { readAnchorConfig } from '../../anchor/config.ts'
@@ -28,7 +29,9 @@ export const writer = (context: CommandContext): Promise<number> =>
     const wanted = wantedWriter(flags)
     const isJson = flags['json'] === true
     if (wanted === undefined || isSame(wanted, roles.writer)) {
-      const facts = { contract, chainId, ...roles }
+      const { keyFile } = config
+      const own = existsSync(keyFile) ? { key: readKeyFile(keyFile).address } : {}
+      const facts = { contract, chainId, ...roles, ...own }
       print(isJson ? JSON.stringify(facts) : inLines(facts))
       return exitCodes.done
     }

@@ -14,7 +14,12 @@ export type Load = AsyncDisposable & {
 }
 
 /** A sensor, signed in with its credential, that sends a reading every 50 ms. */
-export async function sendingSensor(url: string, id: string, credential: string): Promise<Load> {
+export async function sendingSensor(
+  url: string,
+  id: string,
+  credential: string,
+  tls?: { readonly ca: string },
+): Promise<Load> {
   const nc = await connect({
     servers: url,
     user: id,
@@ -24,6 +29,7 @@ export async function sendingSensor(url: string, id: string, credential: string)
     maxReconnectAttempts: -1,
     reconnectTimeWait: 500,
     timeout: 15_000,
+    ...(tls && { tls }),
   })
   const sensors = startSensors(nc, { ids: [id as SensorId], random: seeded(7), everyMs: 50 })
   return {

@@ -29,14 +29,24 @@ type Options = {
   readonly port?: number
   /** It offers STARTTLS with it; absent: it does not. */
   readonly certificate?: Certificate
+  /** A client must sign in with what this is at that moment; absent: it need not. */
+  readonly password?: () => string
 }
 
-export async function testSmtp({ port = 0, certificate }: Options = {}): Promise<TestSmtp> {
+export async function testSmtp({
+  port = 0,
+  certificate,
+  password,
+}: Options = {}): Promise<TestSmtp> {
   const mails: ReceivedMail[] = []
   const refuse = new Set<string>()
   const hold = new Map<string, Promise<void>>()
   const server = new SMTPServer({
-    authOptional: true,
+    authOptional: password === undefined,
+    onAuth: (given, _session, done) =>
+      given.password === password?.()
+        ? done(null, { user: given.username })
+        : done(Object.assign(new Error('wrong password'), { responseCode: 535 })),
     ...(certificate ?? { disabledCommands: ['STARTTLS'] }),
     logger: false,
     onRcptTo: ({ address }, _session, done) => {
