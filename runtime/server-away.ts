@@ -9,7 +9,7 @@ import { TryAgain } from './exit.ts'
 
 /** NATS is unavailable or did not respond in time: a retry may succeed. */
 export const isServerAway = (error: unknown): boolean =>
-  isWithoutLeader(error) ||
+  isWithoutJetStream(error) ||
   error instanceof TimeoutError ||
   error instanceof NoRespondersError ||
   error instanceof RequestError ||
@@ -17,21 +17,20 @@ export const isServerAway = (error: unknown): boolean =>
   (error instanceof JetStreamApiError && error.status === 503)
 
 /**
- * The servers of a cluster are choosing who leads a stream, and meanwhile nothing listens to what is
- * published to it. The client calls that JetStream being off, which it is only if its own API does
- * not respond.
+ * Nothing listens to a subject of JetStream: the servers of a cluster are choosing who leads the stream, or
+ * a server reads its configuration again and has no API for a second or so. A server without JetStream
+ * looks the same (`airproof doctor` names it).
  */
-function isWithoutLeader(error: unknown): boolean {
-  if (!(error instanceof Error && error.name === 'JetStreamNotEnabled')) return false
-  for (let cause = error.cause; cause instanceof Error; { cause } = cause)
-    if (cause instanceof NoRespondersError) return !/^\$JS\.API\.(?!DIRECT\.)/.test(cause.subject)
-  return false
-}
+const isWithoutJetStream = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'JetStreamNotEnabled'
 
 /** Turns an error that ends the process into `TryAgain` if a retry may succeed. */
 export const orTryAgain = (error: unknown): unknown =>
   isServerAway(error)
-    ? new TryAgain('NATS did not respond in time: it may be starting or busy, so try again', {
-        cause: error,
-      })
+    ? new TryAgain(
+        isWithoutJetStream(error)
+          ? 'JetStream of the NATS server does not respond: it is starting or busy, so try again, or its configuration has no `jetstream`'
+          : 'NATS did not respond in time: it may be starting or busy, so try again',
+        { cause: error },
+      )
     : error
