@@ -50,7 +50,8 @@ function readCallout(source: SettingsSource): CalloutConfig | undefined {
   if (seed === undefined && login === undefined && system === undefined) return undefined
   if (seed !== undefined && login !== undefined && system !== undefined) {
     const file = readSettings(source).secretFile('AIRPROOF_CALLOUT_SEED')
-    return { seeds: file === undefined ? () => [seed] : freshLines(file, [seed]), login, system }
+    const known = [seed]
+    return { seeds: file === undefined ? () => known : freshLines(file, known), login, system }
   }
   throw new WrongUsage(
     'to let sensors in, the gate needs all of AIRPROOF_CALLOUT_SEED, NATS_CALLOUT_USER and NATS_SYSTEM_USER (each password and the seed also as …_FILE): `airproof access` makes them',
