@@ -155,12 +155,21 @@ export async function startCluster(folder: string): Promise<Cluster> {
     },
     [Symbol.asyncDispose]: async () => {
       await all.disposeAsync()
-      const ours = denied.filter(({ who }) => ownUsers.some((user) => user === who))
+      const ours = denied.filter(
+        (one) => ownUsers.some((user) => user === one.who) && !isLateVerdict(one),
+      )
       if (ours.length > 0)
         throw new Error(`our own processes were denied: ${JSON.stringify(ours.slice(0, 5))}`)
     },
   }
 }
+
+/**
+ * The gate may answer a question only on the connection where it was asked. A reload with another password
+ * closes that one, and a verdict under way goes out on the next; the sensor asks again.
+ */
+const isLateVerdict = ({ who, subject }: Denied): boolean =>
+  who === 'callout' && subject.startsWith('$SYS._INBOX.')
 
 /** The one block of the page that configures a server. */
 function clusterConfig(): string {
