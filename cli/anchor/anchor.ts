@@ -60,8 +60,8 @@ commas), a key in a file that only its owner may read (ANCHOR_KEY_FILE, mode 060
   --anchor-contract ADDRESS   --anchor-contract-block N
   --anchor-interval 10m       --anchor-max-readings N --anchor-max-fee-gwei N
   --json                      print data as JSON: {"contract", "chainId", "genesisHash", "block"},
-                              writer {"contract", "chainId", "owner", "writer", "key": the account of
-                              ANCHOR_KEY_FILE} or what to sign,
+                              writer {"contract", "chainId", "owner", "writer", "key": the
+                              account of ANCHOR_KEY_FILE} or what to sign,
                               {"from", "to", "data", "value"}
 
 examples:
