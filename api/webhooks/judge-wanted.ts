@@ -65,8 +65,8 @@ function judgeEvents(events: readonly EventKind[], { level }: Options, wrong: Wr
   wrong.push(wrongField('events', unknown, words))
 }
 
-/** What AIRPROOF_ALLOW_INSECURE_WEBHOOKS allows; an operator finds it in docs/webhooks.md. */
-const orAsk = '(for development, ask the operator to allow others)'
+const orAsk =
+  '(for development the operator may allow others: AIRPROOF_ALLOW_INSECURE_WEBHOOKS=1 and a restart)'
 
 const faults: Readonly<Record<UrlFault, string>> = {
   not_a_url: 'a whole address such as https://example.com/alerts',

@@ -1,7 +1,7 @@
 import { existsSync, globSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MustAct } from '../../runtime/exit.ts'
+import { codeOf, MustAct } from '../../runtime/exit.ts'
 import { startChild } from '../../runtime/machine/child.ts'
 import type { Environment } from '../../runtime/settings.ts'
 
@@ -53,7 +53,12 @@ export async function ensureBuiltPages({
     if (code !== 0)
       throw new MustAct(`the dashboard’s pages cannot be built: ${output.slice(-5).join(' ')}`)
     rmSync(folder, { recursive: true, force: true })
-    renameSync(aside, folder)
+    try {
+      renameSync(aside, folder)
+    } catch (error) {
+      // another start has built them at the same moment
+      if (codeOf(error) !== 'ENOTEMPTY' || builtMs(folder) === 0) throw error
+    }
   } finally {
     rmSync(aside, { recursive: true, force: true })
   }

@@ -83,7 +83,7 @@ export function judgeMessage(
     sensor,
     isAgain,
     items: items.map((item, i) => {
-      const named = isOfMany ? sensorNamed(item) : sensor
+      const named = (isOfMany && sensorNamed(item)) || sensor
       const judged = judge(
         item,
         { rawSeq: seq, item: i, sensor: named, arrivedMs, isAgain },

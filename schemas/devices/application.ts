@@ -5,8 +5,11 @@ import { credentialSchema } from './credential.ts'
 
 export const applicationKinds = ['ttn', 'chirpstack', 'gateway'] as const
 
+const idPattern = '^[a-z][a-z0-9-]{1,39}$'
+const idForm = new RegExp(idPattern)
+
 /** The subject of a raw message names a sensor, or a gateway, whose readings name theirs. */
-export const isGateway = (sender: string): boolean => /^[a-z]/.test(sender)
+export const isGateway = (sender: string): boolean => idForm.test(sender)
 
 const key = { type: 'string', minLength: 1, maxLength: 80 } as const
 const { required, properties } = credentialSchema
@@ -25,7 +28,7 @@ export const applicationSchema = {
   required: ['id', 'kind', 'credential', 'created_at'],
   properties: {
     // lower case, so that none can be mistaken for a sensor's id
-    id: { type: 'string', pattern: '^[a-z][a-z0-9-]{1,39}$' },
+    id: { type: 'string', pattern: idPattern },
     kind: { enum: applicationKinds },
     credential: { type: 'object', required, properties },
     fields: {

@@ -12,7 +12,14 @@ const quality: Pick<PayloadOf<'reading.new'>['data'], 'quality' | 'quality_level
   quality: [],
   quality_level: 'good',
 }
-const rise = { ...sensor, measurements, previous_aqi: 140, hash, ...quality }
+const rise = { ...sensor, previous_aqi: 140, hash, ...quality }
+// by the scale of 2024
+const high = { measurements, aqi: 179, aqi_category: 'unhealthy' } as const
+const critical = {
+  measurements: { ...measurements, pm25: 231 },
+  aqi: 312,
+  aqi_category: 'hazardous',
+} as const
 
 type Samples = {
   readonly [Kind in EventKind]: (timestamp: string, atMs: number) => PayloadOf<Kind>
@@ -22,12 +29,12 @@ const samples: Samples = {
   'aqi.high': (timestamp) => ({
     event: 'aqi.high',
     timestamp,
-    data: { ...rise, aqi: 176, aqi_category: 'unhealthy', threshold: defaultAqiThreshold },
+    data: { ...rise, ...high, threshold: defaultAqiThreshold },
   }),
   'aqi.critical': (timestamp) => ({
     event: 'aqi.critical',
     timestamp,
-    data: { ...rise, aqi: 312, aqi_category: 'hazardous', threshold: criticalAqi },
+    data: { ...rise, ...critical, threshold: criticalAqi },
   }),
   'sensor.offline': (timestamp, atMs) => {
     const last = formatIsoMs(atMs - 15 * minuteMs)
@@ -42,7 +49,7 @@ const samples: Samples = {
   'reading.new': (timestamp) => ({
     event: 'reading.new',
     timestamp,
-    data: { ...sensor, aqi: 176, aqi_category: 'unhealthy', measurements, hash, ...quality },
+    data: { ...sensor, ...high, hash, ...quality },
   }),
   'sensor.quality': (timestamp) => ({
     event: 'sensor.quality',

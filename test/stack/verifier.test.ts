@@ -399,7 +399,7 @@ describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
     expect(
       await wrongNetworks((network, file) => run('python3', [script, '--network', network, file])),
     ).toEqual([])
-  })
+  }, 180_000)
 
   test('pins what it is asked to', async () => {
     const file = sampleFile('alone')

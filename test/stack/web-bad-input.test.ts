@@ -217,7 +217,7 @@ describe.skipIf(chromiumMissing !== undefined)(
         // the server's pings are those of life: 40 s of the page's are too many
         await page.clock.runFor(30_000)
         expect(await line('live').isVisible()).toBe(true)
-        expect(await page.getByText('You are offline').count()).toBe(0)
+        expect(await page.getByText('No connection to the server').count()).toBe(0)
       },
     )
 

@@ -459,13 +459,15 @@ describe.skipIf(chromiumMissing !== undefined)(
       await isKept(page, '/now/sensors/')
       await page.context().setOffline(true)
       await page.reload()
-      await page.getByText('You are offline').waitFor()
+      await page.getByText('No connection to the server').waitFor()
       expect(await page.locator('.headline').textContent()).toContain('112')
       await page.getByRole('heading', { name: 'Last reading' }).waitFor()
       await page.context().setOffline(false)
       await page.reload()
       await page.getByRole('heading', { name: 'Last reading' }).waitFor()
-      await expect.poll(() => page.getByText('You are offline').isVisible(), patiently).toBe(false)
+      await expect
+        .poll(() => page.getByText('No connection to the server').isVisible(), patiently)
+        .toBe(false)
       // nothing of an account is kept
       const kept = String(await page.evaluate(keptPaths))
       expect(kept).not.toMatch(/\/me|\/data\/keys|webhooks|usage|settings/)

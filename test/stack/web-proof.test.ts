@@ -324,7 +324,7 @@ describe.skipIf(chromiumMissing !== undefined)(
         await expect.poll(() => page.evaluate(kept), { timeout: 60_000 }).toBe(true)
         await page.context().setOffline(true)
         await page.reload()
-        await page.getByText('You are offline').waitFor()
+        await page.getByText('No connection to the server').waitFor()
         await bring(page, own)
         await page.locator(paper('consistent')).waitFor()
         await bring(page, sample('v2-ed25519'))

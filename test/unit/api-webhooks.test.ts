@@ -109,7 +109,8 @@ describe('the address of a webhook', () => {
         fields: [
           {
             field: 'url',
-            expected: 'on port 443 or 8443 (for development, ask the operator to allow others)',
+            expected:
+              'on port 443 or 8443 (for development the operator may allow others: AIRPROOF_ALLOW_INSECURE_WEBHOOKS=1 and a restart)',
           },
         ],
       },

@@ -1,8 +1,11 @@
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
+import { toHundredths } from '../../core/air/hundredths.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { occurrenceOfEvent } from '../../notifier/sources/payload.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
+import { samplePayload } from '../../schemas/webhooks/webhook-samples.ts'
 
 const rise: AirEvent = {
   id: '12-0',
@@ -34,3 +37,13 @@ test.each([
   expect(occurrence?.payload.data).toMatchObject({ threshold: reported, aqi: 115 })
   expect(new Ajv().validate(payloadSchemas['aqi.high'], occurrence?.payload)).toBe(true)
 })
+
+test.each(['aqi.high', 'aqi.critical', 'reading.new'] as const)(
+  'the index of the example of %s is that of its measurements',
+  (kind) => {
+    const { data } = samplePayload(kind, 0)
+    if (!('aqi' in data)) throw new Error('it has no index')
+    const { pm25, pm10 } = data.measurements
+    expect(usAqiOf(toHundredths(pm25 ?? 0) ?? null, toHundredths(pm10 ?? 0) ?? null)).toBe(data.aqi)
+  },
+)

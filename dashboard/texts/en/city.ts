@@ -111,7 +111,7 @@ export const city = {
     badge: 'Badge for a README or a page',
     close: 'Close',
   },
-  kept: (time: string) => `You are offline. This was last seen ${time}.`,
+  kept: (time: string) => `No connection to the server. This was last seen ${time}.`,
   proofCard: 'A reading with its proof: open the page to check it yourself.',
   proofTitle: (place: string) => `Proof of a reading: ${place}`,
   proofAbout: (pm25: string, pm10: string, time: string) =>

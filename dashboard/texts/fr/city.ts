@@ -99,7 +99,7 @@ export const city: CityTexts = {
     badge: 'Badge pour un README ou une page',
     close: 'Fermer',
   },
-  kept: (time) => `Vous êtes hors ligne. Dernier état connu : ${time}.`,
+  kept: (time) => `Pas de connexion au serveur. Dernier état connu : ${time}.`,
   proofCard: 'Une mesure avec sa preuve : ouvrez la page pour la vérifier vous-même.',
   proofTitle: (place) => `Preuve d’une mesure : ${place}`,
   proofAbout: (pm25, pm10, time) =>

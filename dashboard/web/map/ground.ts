@@ -53,7 +53,8 @@ export async function addGround(
     return { recolor: () => undefined }
   }
   const whole = new URL(url, location.href).href.replaceAll('%7B', '{').replaceAll('%7D', '}')
-  if (!(await canBeHad(whole))) return undefined
+  // the page may have been left meanwhile
+  if (!(await canBeHad(whole)) || !map.getContainer().isConnected) return undefined
   // it extends the class that it was given above
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const layer = leafletLayer({
