@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { eventually } from '../support/eventually.ts'
 import { type TestPipeline, testPipeline } from '../support/pipeline.ts'
 import { type Answered, type Caller, type TestPush, testPush } from '../support/push.ts'
 
@@ -165,6 +166,13 @@ test('what a gateway sends twice, or again after an error, is accepted once', as
   await expect
     .poll(async () => (await push.post('/push/bulk', body, gateway)).status, { timeout: 60_000 })
     .toBe(202)
+  // the test's own connection finds the server by itself
+  await eventually('it is connected again', () =>
+    pipeline.nc.rtt().then(
+      () => true,
+      () => false,
+    ),
+  )
   for (const id of ids) {
     const { accepted, refused } = await pipeline.outcomeOf(id)
     expect([id, accepted.length, refused]).toEqual([id, 2, []])
