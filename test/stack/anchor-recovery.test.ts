@@ -350,6 +350,7 @@ test('after a theft the owner shuts the writer out, and a new contract goes on a
     chainId,
     owner: owner.account.address,
     writer: writer.account.address,
+    key: writer.account.address,
   })
   const unsigned = await city.run('writer', { set: 'none', json: true })
   expect(unsigned.err).toContain(`none instead of ${writer.account.address}`)
