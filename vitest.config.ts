@@ -3,7 +3,11 @@ import { CountingReporter } from './test/support/reporter.ts'
 import { runMarker } from './test/support/run-marker.ts'
 
 /** `test/<name>`; `npm run test:<name>` runs it alone. */
-type More = { readonly isolate?: boolean; readonly setupFiles?: string[] }
+type More = {
+  readonly isolate?: boolean
+  readonly setupFiles?: string[]
+  readonly exclude?: string[]
+}
 const tier = (name: string, more: More = {}) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], ...more },
@@ -21,7 +25,8 @@ export default defineConfig(({ mode }) => {
         // pure, and started once per worker: loading modules for each file took longer than the tests
         tier('unit', { isolate: false, setupFiles: ['./test/support/page-texts.ts'] }),
         tier('contract'),
-        tier('stack'),
+        // a whole city for two minutes, most of which other tests show too
+        tier('stack', { exclude: soak ? [] : ['test/stack/secrets-page.test.ts'] }),
         tier('checks'),
       ],
       globalSetup: './test/support/files-in-memory.ts',

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Kvm } from '@nats-io/kv'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { command as audit } from '../../cli/audit/audit.ts'
 import { command as auditLog } from '../../cli/audit-log.ts'
@@ -46,9 +46,7 @@ const notHere: readonly (readonly [RegExp, string])[] = [
   [/^curl .*\/healthz$/, 'of a server that systemd restarted'],
 ]
 
-const missing = inject('soak')
-  ? await influxMissing()
-  : 'skipped: 75 to 120 s of a whole city, in `npm run soak` only'
+const missing = await influxMissing()
 
 test.skipIf(missing !== undefined)(
   `each secret is rotated by the page alone, and nothing is lost${missing === undefined ? '' : ` (${missing})`}`,
