@@ -93,7 +93,7 @@ for (let n = 0; n < 8; n++) {
   gateways.push(basic({ id, secret }))
 }
 
-/** A reading of each of so many sensors, a line each; made before the clock runs. */
+/** A reading of each of `count` sensors, a line each; made before the clock runs. */
 function bulkOf(count: number): string {
   const lines = Array.from({ length: count }, (_, i) => {
     const sensor_id = ids[i % ids.length] ?? ''

@@ -72,7 +72,7 @@ export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>
     concatMap(async (batch): Promise<JudgedBatch> => {
       const startMs = spanStart()
       const hasStranger = batch.some(
-        ({ sensor }) => !isGateway(sensor) && options.sensorOf(sensor) === undefined,
+        ({ sensor }) => options.sensorOf(sensor) === undefined && !isGateway(sensor),
       )
       if (hasStranger) await options.registryBarrier()
       return {

@@ -18,7 +18,7 @@ import { askAll } from './ask-servers.ts'
 import type { Rotating } from './rotate.ts'
 
 export type Restarting = {
-  /** Each of them: whoever is not restarted has the former issuer. */
+  /** Each of them: one that is not restarted has the former issuer. */
   readonly urls: readonly string[]
   readonly natsPinFile?: string | undefined
   /** Starts our own server again; undefined: only an operator can do it. */

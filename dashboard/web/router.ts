@@ -45,7 +45,7 @@ let waiting: ReturnType<typeof setTimeout> | undefined
 
 /**
  * After a pause: browsers refuse more than some hundred entries in half a minute, and one takes up to
- * a tenth of a second, which somebody who types would wait for.
+ * a tenth of a second, for which a reader who types would wait.
  */
 function writeNow(): void {
   if (waiting === undefined) return

@@ -46,7 +46,7 @@ export function openJwtSigner(seed: string): JwtSigner {
 /**
  * The signer with the seed that a server was started with. One that names none of them has a
  * configuration of an earlier version, and so the first, which is the oldest.
- * @throws MustAct where the first of them is no seed
+ * @throws MustAct where the first of them is not a seed
  */
 export function openSigners(
   seeds: () => readonly string[],

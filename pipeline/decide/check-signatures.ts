@@ -109,15 +109,16 @@ export async function verdictsOn(
   const verdicts = new Map<number, Map<number, SignatureVerdict>>()
   const questions: (() => Promise<void>)[] = []
   for (const { seq, sensor: id, data } of batch) {
-    const isOfMany = isGateway(id)
-    if (!isOfMany && sensorOf(id)?.keys === undefined) continue
+    const own = sensorOf(id)
+    const isOfMany = own === undefined && isGateway(id)
+    if (!isOfMany && own?.keys === undefined) continue
     const items = decodeRaw(data)
     if (isFault(items) || !items.some(isSigned)) continue
     const texts = [numberTexts(new TextDecoder().decode(data))].flat()
     const ofMessage = new Map<number, SignatureVerdict>()
     verdicts.set(seq, ofMessage)
     for (const [place, item] of items.entries()) {
-      const sensor = sensorOf(isOfMany ? sensorNamed(item) : id)
+      const sensor = isOfMany ? sensorOf(sensorNamed(item)) : own
       if (isSigned(item) && sensor?.keys !== undefined)
         questions.push(async () => {
           ofMessage.set(place, await checkSignature(item, texts[place], sensor))

@@ -268,11 +268,14 @@ const refusedAs = (
   why: '',
 })
 
-const faultAt = ({ seq, sensor }: JudgedMessage, item: number, fault: ItemFault): Refused => ({
-  rawSeq: seq,
+const faultSensor = (message: JudgedMessage, fault: ItemFault): string =>
+  (fault.sensor ?? message.sensor).slice(0, maxSensorLength)
+
+const faultAt = (message: JudgedMessage, item: number, fault: ItemFault): Refused => ({
+  rawSeq: message.seq,
   item,
   reason: fault.reason,
-  sensor: (fault.sensor ?? sensor).slice(0, maxSensorLength),
+  sensor: faultSensor(message, fault),
   why: fault.why,
 })
 
@@ -327,8 +330,7 @@ function fits(draft: Draft, message: JudgedMessage): boolean {
   const comeOnline = isGateway(message.sensor) ? message.items.length : 1
   let bytes = draft.bytes + comeOnline * eventBytes.online
   for (const item of message.items) {
-    const sensor = (('sensor' in item && item.sensor) || message.sensor).slice(0, maxSensorLength)
-    bytes += 'reason' in item ? refusedBytes(sensor, item.why) : mostBytes(item)
+    bytes += 'reason' in item ? refusedBytes(faultSensor(message, item), item.why) : mostBytes(item)
   }
   return bytes <= maxMessageBytes
 }

@@ -266,8 +266,8 @@ test.skipIf(missing !== undefined)(
       )
     for (const at of [0, 1, 2]) {
       const left = ['air-1', 'air-2', 'air-3'].slice(at).join(', ')
-      const told = await untilAnswered(flags, 1)
-      expect(told.err).toContain(`healthy: ${left}.`)
+      const ended = await untilAnswered(flags, 1)
+      expect(ended.err).toContain(`healthy: ${left}.`)
       await restart(at)
     }
     const other = await runCommand(access, { words, flags: { rotate: ['api'], now: true }, env })

@@ -230,7 +230,7 @@ test.each([
   const week = 7 * 24 * hourMs
   const today = Date.parse('2026-11-21T23:00:00Z')
   const steps: Readonly<Record<string, readonly unknown[]>> = {
-    // today is not over: it is no week of this hour
+    // today is not over: it is not a week of this hour
     day: Array.from({ length: sundays + 1 }, (_day, at) => ({
       start_time: new Date(today - at * week).toISOString(),
       coverage: { expected: 24 * perHour, observed: 100 },

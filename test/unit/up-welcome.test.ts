@@ -24,7 +24,7 @@ test('listening only on this machine it shows how sensors are let in', () => {
   expect(welcome(undefined)).not.toContain('AIRPROOF_PUBLIC_URL')
 })
 
-test('the account is no operator, and the line that makes it one is shown', () => {
+test('the account is not an operator, and the line that makes it one is shown', () => {
   expect(welcome(undefined)).toContain('npx airproof accounts role a@b.example operator')
 })
 
