@@ -10,7 +10,7 @@ import { finish, offer, type Servers } from '../../cli/access/rotate.ts'
 import { command as auditLog } from '../../cli/audit-log.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
-import { createSensor, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
+import { createSensor, openRegistry } from '../../operate/sensor-registry.ts'
 import { readNatsAccess } from '../../runtime/engines/nats-access.ts'
 import { type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
 import { startChild } from '../../runtime/machine/child.ts'
@@ -21,7 +21,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
 import { guardedCity } from '../support/guarded-city.ts'
-import { sendingSensor } from '../support/rotation.ts'
+import { fastSensor, sendingSensor } from '../support/rotation.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -47,7 +47,7 @@ test('under `up` every user gets a new password by one command, and nothing is l
   const passwords = readNatsAccess(join(data, 'nats-access.json'))?.passwords
   const nc = await connectNats({ natsUrl: nats, natsLogin }, { name: 'test' })
   try {
-    await createSensor(await openRegistry(nc, sensorIdRules()), newSensor())
+    await createSensor(await openRegistry(nc, sensorIdRules()), fastSensor(id))
     const credential = await issueCredential(await new Kvm(nc).open(buckets.credentials), id, {
       nowMs: Date.now(),
     })
@@ -111,7 +111,7 @@ test('interrupted after any step, every process can sign in, and the next comman
   await using load = await sendingSensor(
     nats.url,
     id,
-    await nats.addSensor(id, { flood: newSensor().flood }),
+    await nats.addSensor(id, { flood: fastSensor(id).flood }),
   )
   const place = placeOf(nats.folder)
   const now = () => readNatsAccess(place.accessFile)
@@ -187,19 +187,4 @@ test('killed while a server does not answer, it is finished by the next command'
   expect(await isRefused(nats.url, 'api', former)).toBe(true)
   const again = await runCommand(access, { words: [nats.folder], flags: { finish: true }, env })
   expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/no rotation is under way/) })
-})
-
-/** One that may send as fast as the test does. */
-const newSensor = () => ({
-  ...newEntry({
-    id,
-    area: 'Ikeja',
-    lat: 6.6,
-    lon: 3.35,
-    address: '',
-    cadenceSeconds: 60,
-    fromMs: 0,
-    nowMs: Date.now(),
-  }),
-  flood: { per_second: 1_000, burst: 100_000 },
 })

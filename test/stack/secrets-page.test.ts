@@ -11,7 +11,7 @@ import { command as audit } from '../../cli/audit/audit.ts'
 import { command as auditLog } from '../../cli/audit-log.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
-import { createSensor, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
+import { createSensor, openRegistry } from '../../operate/sensor-registry.ts'
 import { runTool } from '../../runtime/engines/tools.ts'
 import { exitCodes } from '../../runtime/exit.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
@@ -25,7 +25,7 @@ import { openBrowser } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
 import { signUp } from '../support/people.ts'
-import { sendingSensor } from '../support/rotation.ts'
+import { fastSensor, sendingSensor } from '../support/rotation.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runCity } from '../support/running-city.ts'
 import { testSmtp } from '../support/smtp.ts'
@@ -113,19 +113,7 @@ test.skipIf(missing !== undefined)(
     }
     const nc = await operator()
     resources.defer(() => nc.close())
-    const sensor = newEntry({
-      id,
-      area: 'Ikeja',
-      lat: 6.6,
-      lon: 3.35,
-      address: '',
-      cadenceSeconds: 60,
-      fromMs: 0,
-      nowMs: Date.now(),
-    })
-    // it may send as fast as the test does
-    const flood = { per_second: 1_000, burst: 100_000 }
-    await createSensor(await openRegistry(nc, sensorIdRules()), { ...sensor, flood })
+    await createSensor(await openRegistry(nc, sensorIdRules()), fastSensor(id))
     const credentials = await new Kvm(nc).open(buckets.credentials)
     const credential = await issueCredential(credentials, id, { nowMs: Date.now() })
     const url = city.instance.nats.replace('127.0.0.1', 'localhost')

@@ -3,9 +3,25 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { connect } from '@nats-io/transport-node'
 import { expect } from 'vitest'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { newEntry } from '../../operate/sensor-registry.ts'
 import { untilJudged } from './chaos/read-log.ts'
 import { seeded } from './chaos/seeded.ts'
 import { startSensors } from './chaos/sensors.ts'
+
+/** The entry of one that may send as fast as a test does. */
+export const fastSensor = (id: string) => ({
+  ...newEntry({
+    id,
+    area: 'Ikeja',
+    lat: 6.6,
+    lon: 3.35,
+    address: '',
+    cadenceSeconds: 60,
+    fromMs: 0,
+    nowMs: Date.now(),
+  }),
+  flood: { per_second: 1_000, burst: 100_000 },
+})
 
 export type Load = AsyncDisposable & {
   readonly sent: () => number
