@@ -15,7 +15,7 @@ import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
-import { lastValues } from '../runtime/nats/last-values.ts'
+import { currentValues } from '../runtime/nats/last-values.ts'
 import { logReader } from '../runtime/nats/log-messages.ts'
 import { readEntry } from '../runtime/nats/read-entry.ts'
 import { readSnapshot } from '../runtime/nats/read-snapshot.ts'
@@ -178,7 +178,7 @@ async function lastOfLog(
 
 async function readNeeds(nc: NatsConnection, system: KV): Promise<number[]> {
   const needs: number[] = []
-  for (const key of (await lastValues(nc, buckets.system, [`${neededPrefix}>`])).keys()) {
+  for (const key of (await currentValues(nc, buckets.system, `${neededPrefix}>`)).keys()) {
     const needed = await readEntry(system, key, 'unknown')
     const readings = numberIn(needed, 'readings')
     if (readings !== undefined) needs.push(readings)

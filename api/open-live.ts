@@ -11,6 +11,7 @@ import {
 } from '../operate/rollup-progress.ts'
 import type { Logger } from '../runtime/log.ts'
 import { readNetworkId } from '../runtime/nats/network-id.ts'
+import { watchPacked } from '../runtime/nats/packed-bucket.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import type { Retention } from '../schemas/retention.ts'
@@ -58,9 +59,13 @@ export async function openLive(
     ),
   )
   const sensors = opened.use(
-    await watchBucket(nc, buckets.sensors, (value, _key, writtenMs) => {
-      const sensor = parseAnySensor(value, rules)
-      return sensor && { sensor, writtenMs }
+    await watchPacked(nc, buckets.sensors, {
+      parse: (value, key, writtenMs, isFine) => {
+        const sensor = parseAnySensor(value, rules, key, isFine)
+        return sensor && { sensor, writtenMs }
+      },
+      fits: (key) => rules.parse(key) !== undefined,
+      onNotice: (line) => log.info(line),
     }),
   )
   const progress = createRollupProgress()

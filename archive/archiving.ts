@@ -19,6 +19,8 @@ type Options = {
   readonly archive: (stop: AbortSignal) => Promise<Archived>
   /** Absent: what is archived stays in the store and in BLOBS as well. */
   readonly retaining: Retaining | undefined
+  /** Before the first run. */
+  readonly noteChange: (stop: AbortSignal) => Promise<void>
   readonly everyMs: number
   /** Where the archive is, for people. */
   readonly folder: string
@@ -34,6 +36,7 @@ type Options = {
 export class Archiving {
   readonly #options: Options
   readonly #repeats = quietRepeats()
+  #hasBegun = false
 
   constructor(options: Options) {
     this.#options = options
@@ -41,6 +44,7 @@ export class Archiving {
 
   readonly start = (): Work => {
     const stop = new AbortController()
+    this.#hasBegun = false
     const done = this.#work(AbortSignal.any([stop.signal, this.#options.life.stopping]))
     return {
       stop: async () => {
@@ -60,8 +64,13 @@ export class Archiving {
   }
 
   async #once(stop: AbortSignal): Promise<boolean> {
-    const { archive, metrics, log, folder, nowMs, retaining } = this.#options
+    const { archive, metrics, log, folder, nowMs, retaining, noteChange } = this.#options
     try {
+      if (!this.#hasBegun) {
+        await noteChange(stop)
+        await retaining?.open()
+        this.#hasBegun = true
+      }
       const { catalogue, made } = await archive(stop)
       metrics.show(catalogue)
       if (made !== undefined)

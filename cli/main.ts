@@ -38,7 +38,9 @@ export async function main(args: readonly string[]): Promise<number> {
     return await runCommand(name, await load(), rest, doing)
   } catch (cause) {
     const error = commandError(cause)
-    note(`airproof: ${inWords(error)}`)
+    note(
+      `airproof: ${cause === doing.stop.reason ? 'stopped before it was done: run the same command again' : inWords(error)}`,
+    )
     return exitCodeOf(error)
   }
 }

@@ -83,8 +83,9 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
     onFailure: (error) => log.debug({ err: error }, 'the API did not say how the air is'),
   })
   const silence: LookSilence = (ctx, id) => places.silence(id, clientNetwork(ctx.req, proxies))
+  const onNotice = (line: string): void => log.info(line)
   const known = { nc, book, accounts, keys, hashesOf, idPrefix, audit, silence, nowMs, clockMs }
-  const accountApi = opened.use(await openAccountApi(known))
+  const accountApi = opened.use(await openAccountApi({ ...known, onNotice }))
   const metrics = openMetrics('dashboard')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
   const mailing = { nc, book, box, settings, metrics, log, nowMs, onFailure }

@@ -1,5 +1,5 @@
 import { clientIdsOf } from '../core/device-topics.ts'
-import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
+import type { BucketView } from '../runtime/nats/packed-bucket.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
  * @returns the sensor's id; undefined: of no sensor, or of two, because the name does not say which
  */
 export function indexClientIds(
-  sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>,
+  sensors: Omit<BucketView<RegisteredSensor>, 'entries'>,
 ): (name: string) => string | undefined {
   const sensorsOf = new Map<string, Set<string>>()
   const ownOf = new Map<string, string>()
@@ -26,7 +26,7 @@ export function indexClientIds(
     ownOf.set(id, own)
     sensorsOf.set(own, (sensorsOf.get(own) ?? new Set()).add(id))
   }
-  for (const [id, sensor] of sensors.entries()) keep(id, sensor)
+  for (const [id, sensor] of sensors.entriesNaming('device')) keep(id, sensor)
   sensors.onChange(({ key, value }) => keep(key, value))
 
   return (name) => {

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { checkKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { type KeyState, keyStateOf } from '../operate/sensor-access.ts'
 import { hashOfSecret } from '../operate/sensor-credentials.ts'
-import { type WatchedBucket, watchBucket } from '../runtime/nats/watched-bucket.ts'
+import { type PackedBucket, watchPacked } from '../runtime/nats/packed-bucket.ts'
 import { type Credential, parseCredential } from '../schemas/devices/credential.ts'
 import { buckets } from '../schemas/subjects.ts'
 
@@ -30,26 +30,29 @@ export type CredentialBook = AsyncDisposable & {
   /** Without anything of the secret. */
   readonly stateOf: (id: string) => KeyState
   readonly size: () => number
-  readonly ids: () => Iterable<string>
-  readonly has: (id: string) => boolean
-  /** Calls back with the id whenever a credential was made, changed or deleted. */
-  readonly onChange: (listener: (id: string) => void) => () => void
+  /**
+   * Calls back whenever a credential was made, changed or deleted.
+   * @param isNew there was none
+   */
+  readonly onChange: (listener: (id: string, isNew: boolean) => void) => () => void
   /** Resolves when memory holds everything that was written before the call. */
   readonly barrier: () => Promise<void>
+  /** For the image of bucket `credentials`. */
+  readonly held: Pick<PackedBucket<Credential>, 'source' | 'imageFault'>
 }
 
-type Options = { readonly nowMs?: () => number }
+type Options = {
+  readonly nowMs?: () => number
+  /** One line for the log. */
+  readonly onNotice?: (line: string) => void
+}
 
 /** Resolves when all credentials are in memory; changes follow as the server reports them. */
 export async function openCredentialBook(
   nc: NatsConnection,
-  { nowMs = Date.now }: Options = {},
+  { nowMs = Date.now, onNotice = () => undefined }: Options = {},
 ): Promise<CredentialBook> {
-  const bucket: WatchedBucket<Credential> = await watchBucket(
-    nc,
-    buckets.credentials,
-    parseCredential,
-  )
+  const bucket = await watchPacked(nc, buckets.credentials, { parse: parseCredential, onNotice })
   return {
     check: (id, secret) => {
       if (checkKey(sensorKeyPrefix, secret) !== 'ok') return 'mistyped'
@@ -71,10 +74,10 @@ export async function openCredentialBook(
     },
     stateOf: (id) => keyStateOf(bucket.get(id), nowMs()),
     size: bucket.size,
-    ids: () => Array.from(bucket.entries(), ([id]) => id),
-    has: (id) => bucket.get(id) !== undefined,
-    onChange: (listener) => bucket.onChange(({ key }) => listener(key)),
+    onChange: (listener) =>
+      bucket.onChange(({ key, before }) => listener(key, before === undefined)),
     barrier: bucket.barrier,
+    held: bucket,
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
   }
 }

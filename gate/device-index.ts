@@ -1,4 +1,4 @@
-import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
+import type { BucketView } from '../runtime/nats/packed-bucket.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { Device } from '../schemas/devices/sensor.ts'
 
@@ -11,9 +11,7 @@ export type DeviceIndex = {
 }
 
 /** Follows the registry for as long as the process lives. */
-export function indexDevices(
-  sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>,
-): DeviceIndex {
+export function indexDevices(sensors: Omit<BucketView<RegisteredSensor>, 'entries'>): DeviceIndex {
   const idsOf = new Map<string, Set<string>>()
   const keyOf = new Map<string, string>()
 
@@ -30,7 +28,7 @@ export function indexDevices(
     keyOf.set(id, key)
     idsOf.set(key, (idsOf.get(key) ?? new Set()).add(id))
   }
-  for (const [id, sensor] of sensors.entries()) keep(id, sensor)
+  for (const [id, sensor] of sensors.entriesNaming('device')) keep(id, sensor)
   sensors.onChange(({ key, value }) => keep(key, value))
 
   return {

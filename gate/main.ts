@@ -1,8 +1,9 @@
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { openTlsFiles } from '../runtime/http/tls-files.ts'
 import { openMetrics } from '../runtime/metrics.ts'
+import { keepImage } from '../runtime/nats/keep-image.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
+import { watchPacked } from '../runtime/nats/packed-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
@@ -10,6 +11,7 @@ import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { tasks } from '../schemas/system-keys.ts'
 import { answerAccess } from './answer-access.ts'
 import { readGateConfig } from './config.ts'
 import { openCredentialBook } from './credential-book.ts'
@@ -18,6 +20,7 @@ import { gateMetrics } from './metrics.ts'
 import { openCallout } from './open-callout.ts'
 import { openPush } from './push/open-push.ts'
 import { openSeenBook } from './seen-book.ts'
+import { SingleDuty } from './single-duty.ts'
 import { openTopics } from './topics/open-topics.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
@@ -31,16 +34,38 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const metrics = gateMetrics(registry)
   const guard = inputGuard({ count: (loop) => metrics.failed.inc({ loop }), log })
   const rules = sensorIdRules(config.idPrefix)
+  const onNotice = (line: string): void => log.info(line)
   const sensors = opened.use(
-    await watchBucket(nc, buckets.sensors, (value, key) => parseSensor(value, rules, key)),
+    await watchPacked(nc, buckets.sensors, {
+      parse: (value, key, _writtenMs, isFine) => parseSensor(value, rules, key, isFine),
+      fits: (key) => rules.parse(key) !== undefined,
+      onNotice,
+    }),
   )
-  const book = opened.use(await openCredentialBook(nc))
+  const book = opened.use(await openCredentialBook(nc, { onNotice }))
   const seen = opened.use(
     await openSeenBook(nc, {
       onFailure: (error) => log.debug({ err: error }, 'what was seen is written later'),
     }),
   )
   opened.use(await answerAccess(nc, book))
+  const imaging = {
+    nc,
+    bucket: buckets.credentials,
+    held: book.held,
+    onFailure: (error: unknown) =>
+      log.debug({ err: error }, 'the image of credentials: trying again'),
+  }
+  opened.use(
+    await SingleDuty.open({
+      nc,
+      holder,
+      log,
+      stop,
+      task: tasks.credentialsImage,
+      work: (until) => keepImage(imaging, until),
+    }),
+  )
   metrics.known({ credentials: book.size, sensors: sensors.size })
   opened.use(await openTopics({ nc, sensors, holder, guard, log, metrics: registry }))
   let pausedForMs = (_id: string): number => 0

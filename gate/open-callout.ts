@@ -7,9 +7,10 @@ import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import { topicsOf } from '../core/device-topics.ts'
 import type { Logger } from '../runtime/log.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
+import type { PackedBucket } from '../runtime/nats/packed-bucket.ts'
 import type { SharedConfig } from '../runtime/process/config.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
+import { tasks } from '../schemas/system-keys.ts'
 import { sharedCatchUp } from './callout/catch-up.ts'
 import { deniedLog } from './callout/denied-log.ts'
 import { createDoor } from './callout/door.ts'
@@ -26,10 +27,10 @@ import { followDenied, followServers } from './connections/follow-servers.ts'
 import { openKicker } from './connections/kicker.ts'
 import { openPauses, type Pauses } from './connections/pauses.ts'
 import type { CredentialBook } from './credential-book.ts'
-import { FloodDuty } from './flood-duty.ts'
 import type { InputGuard } from './input-guard.ts'
 import type { GateMetrics } from './metrics.ts'
 import type { SeenBook } from './seen-book.ts'
+import { SingleDuty } from './single-duty.ts'
 import { followSpent } from './spent.ts'
 import { watchChanges } from './watch-changes.ts'
 
@@ -39,7 +40,7 @@ export type CalloutOptions = {
   readonly config: Pick<SharedConfig, 'natsUrl' | 'natsPinFile'>
   readonly callout: CalloutConfig
   readonly rules: SensorIdRules
-  readonly sensors: WatchedBucket<RegisteredSensor>
+  readonly sensors: PackedBucket<RegisteredSensor>
   readonly book: CredentialBook
   readonly seen: SeenBook
   readonly metrics: GateMetrics
@@ -126,7 +127,9 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
   )
   const work = (signal: AbortSignal): Promise<void> =>
     lookForFloods({ ...options, system, connections, pauses, sensorOfClient, onFailure }, signal)
-  opened.use(await FloodDuty.open({ nc, holder: options.holder, log, stop, work }))
+  opened.use(
+    await SingleDuty.open({ nc, holder: options.holder, log, stop, task: tasks.flood, work }),
+  )
   const closing = opened.move()
   return { pausedForMs: pauses.leftMs, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }

@@ -1,10 +1,10 @@
-import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
+import type { BucketView } from '../runtime/nats/packed-bucket.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { CredentialBook } from './credential-book.ts'
 
 type Known = {
-  readonly sensors: WatchedBucket<RegisteredSensor>
-  readonly book: CredentialBook
+  readonly sensors: Pick<BucketView<RegisteredSensor>, 'onChange'>
+  readonly book: Pick<CredentialBook, 'onChange' | 'mayStay'>
 }
 
 /**
@@ -12,23 +12,13 @@ type Known = {
  * or whose entry is gone or names another device now.
  */
 export function watchChanges({ sensors, book }: Known, kick: (id: string) => void): () => void {
-  const devices = new Map<string, string>()
-  const deviceOf = (id: string): string | undefined => {
-    const sensor = sensors.get(id)
-    return sensor && JSON.stringify(sensor.device ?? null)
-  }
-  for (const [id] of sensors.entries()) devices.set(id, deviceOf(id) ?? '')
-  const known = new Set(book.ids())
-  const stopBook = book.onChange((id) => {
-    if (known.has(id) && !book.mayStay(id)) kick(id)
-    if (book.has(id)) known.add(id)
-    else known.delete(id)
+  const deviceOf = (sensor: RegisteredSensor | undefined): string | undefined =>
+    sensor && JSON.stringify(sensor.device ?? null)
+  const stopBook = book.onChange((id, isNew) => {
+    if (!isNew && !book.mayStay(id)) kick(id)
   })
-  const stopSensors = sensors.onChange(({ key: id }) => {
-    const [before, now] = [devices.get(id), deviceOf(id)]
-    if (before !== undefined && before !== now) kick(id)
-    if (now === undefined) devices.delete(id)
-    else devices.set(id, now)
+  const stopSensors = sensors.onChange(({ key: id, before, value }) => {
+    if (before !== undefined && deviceOf(before) !== deviceOf(value)) kick(id)
   })
   return () => {
     stopBook()

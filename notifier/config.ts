@@ -1,8 +1,8 @@
 import type { RateLimit } from '../core/access/rate-limit.ts'
-import { defaultSignatureHeader } from '../core/delivery/signature.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+import { defaultSignatureHeader } from '../runtime/webhook-signature.ts'
 
 export type NotifierConfig = {
   /** Allows http, any port and loopback receivers: for demonstrations and tests. */

@@ -8,6 +8,7 @@ import { publicResolver } from '../runtime/http/public-resolver.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { heldByAnother } from '../runtime/nats/leases.ts'
 import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
+import { watchPacked } from '../runtime/nats/packed-bucket.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import type { Instance } from '../runtime/process/instance-id.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
@@ -44,8 +45,13 @@ export async function openContext(options: Options): Promise<ShardContext> {
   const { logger, stop } = shared
   const metrics = notifierMetrics(registry)
   const rules = sensorIdRules(options.idPrefix)
-  const parseSensor = (value: unknown) => parseAnySensor(value, rules)
-  const sensors = opened.use(await watchBucket(nc, buckets.sensors, parseSensor))
+  const sensors = opened.use(
+    await watchPacked(nc, buckets.sensors, {
+      parse: (value, key, _writtenMs, isFine) => parseAnySensor(value, rules, key, isFine),
+      fits: (key) => rules.parse(key) !== undefined,
+      onNotice: (line) => logger.info(line),
+    }),
+  )
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parsePremium))
   const book = opened.use(openWebhookBook(webhooks, accounts, box))

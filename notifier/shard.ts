@@ -5,16 +5,21 @@
  *                       └──────────┴── fenced, or an unforeseen error ──▶ the process ends
  *
  * Everything that changes the ledger passes through its log (`wal.ts`) and is folded when it is
- * durable (`fold-records.ts`); a POST is made only for what is folded (`flights.ts`).
+ * durable; a POST is made only for what is folded (`delivery-steps.ts`).
  */
 import { type Cursors, mapSources, sourceNames } from '../core/delivery/delivery.ts'
-import { wheelTickMs } from '../core/delivery/due-wheel.ts'
+import { wheelTickMs } from '../core/delivery/due-slots.ts'
 import { slotStates, stateOf } from '../core/delivery/ledger.ts'
 import { secondMs } from '../core/time.ts'
 import { answerRequests } from './answer-requests.ts'
 import { type Claimed, claimShard } from './claim-shard.ts'
-import { beginFlight, lastFlights } from './flights.ts'
-import { foldRecord } from './fold-records.ts'
+import {
+  beginFlight,
+  dropIfDeleted,
+  foldRecord,
+  lastFlights,
+  takeChange,
+} from './delivery-steps.ts'
 import { createCatchUp } from './match/catch-up.ts'
 import { type Follower, followSources } from './match/follow.ts'
 import { createMatcher } from './match/matcher.ts'
@@ -23,7 +28,6 @@ import { createScheduler } from './scheduler/scheduler.ts'
 import { createDeliverer } from './send/deliverer.ts'
 import type { ShardContext, ShardWork } from './shard-work.ts'
 import { wantedSinceMs } from './webhook-book.ts'
-import { dropIfDeleted, takeChange } from './webhook-changes.ts'
 
 export type Shard = {
   readonly shard: number

@@ -1,7 +1,6 @@
 /** The webhooks as the notifier needs them: watched, indexed by shard, secrets opened when used. */
 import { defaultAqiThreshold } from '../core/air/thresholds.ts'
 import { type EventKind, type SourceName, sourceOf } from '../core/delivery/delivery.ts'
-import type { SecretsInForce } from '../core/delivery/signature.ts'
 import {
   shardCount,
   shardOf,
@@ -17,6 +16,7 @@ import {
 import { parseIso } from '../core/iso-time.ts'
 import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import type { SecretsInForce } from '../runtime/webhook-signature.ts'
 import type { Webhook } from '../schemas/webhooks/webhook.ts'
 
 export type BookEntry = {

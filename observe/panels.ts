@@ -139,6 +139,14 @@ export const boards: readonly Board[] = [
         shows: { 'count(count by (partition) (airproof_unjudged_messages))': 'partitions' },
       },
       {
+        title: 'NATS servers away',
+        description:
+          'Of the cluster: with one away everything goes on, with two of three nothing does',
+        isStat: true,
+        bad: [1, 2],
+        shows: { 'max(airproof_nats_servers_away)': 'servers' },
+      },
+      {
         title: 'Commits',
         description: 'Messages committed to the log per second; each holds up to 2,000 readings',
         unit: 'cps',

@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client'
 import { anchorMetrics } from '../anchor/metrics.ts'
 import { countRequests as countOfApi } from '../api/api-metrics.ts'
-import { countMismatches } from '../api/proofs/mismatches.ts'
+import { countMismatches } from '../api/proofs/proven-reading.ts'
 import { archiveMetrics } from '../archive/metrics.ts'
 import { countMails, countRequests as countOfDashboard } from '../dashboard/server/metrics.ts'
 import { gateMetrics } from '../gate/metrics.ts'

@@ -11,7 +11,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { unlessOvertaken } from '../runtime/nats/cas.ts'
 import { bornAt, knownLevel, levelOf, levelText } from '../runtime/nats/format-level.ts'
-import { lastValues } from '../runtime/nats/last-values.ts'
+import { currentValues } from '../runtime/nats/last-values.ts'
 import { leaseRoundMs } from '../runtime/nats/leases.ts'
 import { partitionsText } from '../runtime/nats/streams/streams.ts'
 import { type FormatLevel, newestLevel } from '../schemas/format-level.ts'
@@ -148,13 +148,13 @@ async function countWatchers(manager: JetStreamManager, bucket: string): Promise
 async function leaseHolders(nc: NatsConnection): Promise<ReadonlyMap<string, string>> {
   const holders = new Map<string, string>()
   for (const [work, prefix] of Object.entries(alivePrefixes))
-    for (const key of (await lastValues(nc, buckets.leases, [`${prefix}>`])).keys())
+    for (const key of (await currentValues(nc, buckets.leases, `${prefix}>`)).keys())
       holders.set(key.slice(prefix.length), work === 'topics' ? 'gate' : work)
   return holders
 }
 
 const readReports = (nc: NatsConnection): Promise<ReadonlyMap<string, string>> =>
-  lastValues(nc, buckets.leases, [`${levelPrefix}>`])
+  currentValues(nc, buckets.leases, `${levelPrefix}>`)
 
 function reportOf(
   [key, text]: readonly [string, string],

@@ -2,10 +2,13 @@
  * What operators do, in stream AUDIT, which keeps the newest 1,000 of each subject for 90 days: from the
  * command line in a subject of its own, from the dashboard's pages in that of the operator's account.
  */
+import { hostname, userInfo } from 'node:os'
 import { jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
 import { reportBroken, whyOf } from '../runtime/broken.ts'
+import { pause } from '../runtime/pause.ts'
+import { isServerAway } from '../runtime/server-away.ts'
 import { asVersion1 } from '../schemas/formats.ts'
 import { auditStream, auditSubject, commandLine } from '../schemas/subjects.ts'
 import { listAccounts, openAccountBook } from './account-book.ts'
@@ -22,17 +25,35 @@ export type OperatorEntry = {
 
 /** Of a subject, as the table of streams has it. */
 const mostKept = 1_000
-/** How long a command waits for it. */
-const writtenWithinMs = 2 * secondMs
+/** How long it is tried: the servers of a cluster choose another leader of the stream within seconds. */
+const writtenWithinMs = 15 * secondMs
+const [tryMs, betweenMs] = [2 * secondMs, 200]
 
-/** Durable when resolved. */
+/** Durable when resolved; tried again while the stream does not answer, and until `stop`. */
 export async function writeOperatorEntry(
   nc: NatsConnection,
   { at, who, what, details }: OperatorEntry,
+  stop: AbortSignal,
 ): Promise<void> {
   const record = { at, event: what, by: who, details }
-  const js = jetstream(nc, { timeout: writtenWithinMs })
-  await js.publish(auditSubject(commandLine), JSON.stringify(record))
+  const js = jetstream(nc, { timeout: tryMs })
+  const deadlineMs = performance.now() + writtenWithinMs
+  for (;;)
+    try {
+      await js.publish(auditSubject(commandLine), JSON.stringify(record))
+      return
+    } catch (error) {
+      if (!isServerAway(error) || performance.now() > deadlineMs || stop.aborted) throw error
+      await pause(betweenMs, stop)
+    }
+}
+
+/** Who works here: the user and host, also after `sudo`. @param sudoUser what SUDO_USER says */
+export function operatorHere(sudoUser?: string): string {
+  const { username } = userInfo()
+  const user =
+    sudoUser === undefined || sudoUser === username ? username : `${sudoUser} as ${username}`
+  return `${user}@${hostname()}`
 }
 
 /** Newest first: those of the command line, and what accounts that are operators now did on pages. */
@@ -42,10 +63,15 @@ export async function readOperatorLog(nc: NatsConnection): Promise<readonly Oper
   const emails = new Map(operators.map(({ id, email }) => [id, email]))
   const sources = [commandLine, ...emails.keys()]
   const entries = await Promise.all(
-    sources.map(async (id) => await readEntries(nc, id, emails.get(id))),
+    sources.map(async (id) => once(await readEntries(nc, id, emails.get(id)))),
   )
   return entries.flat().toSorted((a, b) => b.at.localeCompare(a.at))
 }
+
+/** One that was tried again after its answer was lost is there twice. */
+const once = (entries: readonly OperatorEntry[]): readonly OperatorEntry[] => [
+  ...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values(),
+]
 
 /** @param email of the account; undefined: the command line */
 async function readEntries(

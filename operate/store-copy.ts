@@ -21,7 +21,7 @@ import {
   sqliteFileIn,
 } from '../runtime/machine/store-place.ts'
 import { followLog, type LogEntry } from '../runtime/nats/follow-log.ts'
-import { lastValues } from '../runtime/nats/last-values.ts'
+import { currentValues, lastValues } from '../runtime/nats/last-values.ts'
 import { readHeader } from '../runtime/nats/log-messages.ts'
 import { readEntry } from '../runtime/nats/read-entry.ts'
 import { lastMessage, messageAt } from '../runtime/nats/stored-message.ts'
@@ -152,7 +152,7 @@ export async function takeStore(
 async function untilNoPipeline(nc: NatsConnection): Promise<void> {
   for (let look = 0; look < goneWithinSeconds; look++) {
     if (look > 0) await pause(secondMs)
-    const alive = await lastValues(nc, buckets.leases, [`${alivePrefixes.pipeline}>`])
+    const alive = await currentValues(nc, buckets.leases, `${alivePrefixes.pipeline}>`)
     if (alive.size === 0) return
   }
   throw new TryAgain(

@@ -10,12 +10,18 @@ import { Gauge, type Registry } from 'prom-client'
 import { secondMs } from '../core/time.ts'
 import { type Unstored, unstoredOf } from '../operate/unstored.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
+import { serversAway } from '../runtime/nats/streams/servers-away.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import { rawStream } from '../schemas/subjects.ts'
 import type { Partitions } from './partitions.ts'
 import type { StoreWriter } from './projections/store-writer.ts'
 
-type Behind = Unstored & { readonly partition: number; readonly unjudged: number }
+type Behind = Unstored & {
+  readonly partition: number
+  readonly unjudged: number
+  /** Servers that have a copy of what arrived there, and are away. */
+  readonly away: readonly string[]
+}
 
 type Watched = {
   readonly partitions: Pick<Partitions, 'positions'>
@@ -44,6 +50,11 @@ export function openGauges(registry: Registry, { partitions, writer, behind, now
         for (const one of behind()) this.set({ partition: one.partition }, read(one))
       },
     })
+  gauge(
+    'airproof_nats_servers_away',
+    'Servers of the cluster that are away, of those with a copy of RAW, as of up to 5 s ago',
+    () => new Set(behind().flatMap(({ away }) => away)).size,
+  )
   byPartition(
     'airproof_unjudged_messages',
     'Raw messages that arrived and are not judged yet, as of up to 5 s ago',
@@ -75,10 +86,10 @@ export function watchBehind(options: Looking): () => readonly Behind[] {
     const manager = await jetstreamManager(nc, { checkAPI: false })
     seen = await Promise.all(
       partitions.positions().map(async ({ partition, rawLast, lastSeq, n }) => {
-        const { state } = await manager.streams.info(rawStream(partition))
+        const { state, cluster } = await manager.streams.info(rawStream(partition))
         const place = { partition, lastSeq, n, storedSeq: writer.position(partition) }
         const unjudged = Math.max(0, state.last_seq - rawLast)
-        return { partition, unjudged, ...(await unstoredOf(nc, place)) }
+        return { partition, unjudged, away: serversAway(cluster), ...(await unstoredOf(nc, place)) }
       }),
     )
   }

@@ -7,7 +7,9 @@ import { archiveFolder } from '../operate/archive/archive-folder.ts'
 import { expiredRows } from '../operate/archive/expired-rows.ts'
 import { takeStore } from '../operate/store-copy.ts'
 import { openMetrics } from '../runtime/metrics.ts'
+import { keepImage } from '../runtime/nats/keep-image.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
+import { watchPacked } from '../runtime/nats/packed-bucket.ts'
 import { watchRetention } from '../runtime/nats/retention.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
@@ -20,7 +22,7 @@ import {
   type ProcessMain,
   tryAgainIfAway,
 } from '../runtime/process/process.ts'
-import { parseSensor } from '../schemas/devices/registered-sensor.ts'
+import { parseAnySensor, parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { tasks } from '../schemas/system-keys.ts'
 import { openStore } from '../store/open-store.ts'
@@ -70,7 +72,11 @@ async function runPipeline({
   const metrics = pipelineMetrics(registry)
   const rules = sensorIdRules(config.idPrefix)
   const sensors = opened.use(
-    await watchBucket(nc, buckets.sensors, (value, key) => parseSensor(value, rules, key)),
+    await watchPacked(nc, buckets.sensors, {
+      parse: (value, key, _writtenMs, isFine) => parseSensor(value, rules, key, isFine),
+      fits: (key) => rules.parse(key) !== undefined,
+      onNotice: (line) => logger.info(line),
+    }),
   )
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, thresholdOf))
   const system = opened.use(await watchBucket(nc, buckets.system, parsePositions))
@@ -141,15 +147,24 @@ async function runPipeline({
   }
   const judging = neighbourOptions({ nc, sensors, pause, logger, readRows })
   const listing = {
-    nc,
-    rules,
+    registry: sensors.viewedBy((value, key, _writtenMs, isFine) =>
+      parseAnySensor(value, rules, key, isFine),
+    ),
     store,
     nowMs: Date.now,
     pause,
     onFailure: (error: unknown) => logger.warn({ err: error }, 'the list of sensors: trying again'),
   }
+  const imaging = {
+    nc,
+    bucket: buckets.sensors,
+    held: sensors,
+    onFailure: (error: unknown) =>
+      logger.debug({ err: error }, 'the image of sensors: trying again'),
+  }
   const jobs = new Map([
     [tasks.sensorList, leasedJob((until) => keepSensorList(listing, until), stopping)],
+    [tasks.sensorsImage, leasedJob((until) => keepImage(imaging, until), stopping)],
     [tasks.rollUp, leasedJob((until) => rollUpTask(rollUps, until), stopping)],
     [tasks.neighbours, leasedJob((until) => judgeNeighbours(judging, until), stopping)],
   ])

@@ -4,6 +4,7 @@ import type { UsualBounds } from '../core/air/quality.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
 import { heldByAnother } from '../runtime/nats/leases.ts'
+import type { PackedBucket } from '../runtime/nats/packed-bucket.ts'
 import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
@@ -29,7 +30,7 @@ type Opened = {
   readonly worker: string
   readonly holder: string
   readonly leaseKeys: KV
-  readonly sensors: WatchedBucket<RegisteredSensor>
+  readonly sensors: PackedBucket<RegisteredSensor>
   readonly webhooks: WatchedBucket<number>
   readonly existing: ExpiredReadings['existing']
   readonly writer: StoreWriter

@@ -40,7 +40,7 @@ export function inWords(error: unknown): string {
   if (code === 'ENOSPC') return `the disk is full: make room and start again (${error.message})`
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM')
     return `not allowed to use: ${error.message}`
-  if (code === 'ENOTDIR')
+  if (code === 'ENOTDIR' || (code === 'EEXIST' && Reflect.get(error, 'syscall') === 'mkdir'))
     return `a file is where a folder is needed: move it away, or choose another folder (${error.message})`
   const foreseen =
     error instanceof NewerFormat ||
@@ -49,6 +49,10 @@ export function inWords(error: unknown): string {
     error instanceof WrongUsage
   return foreseen ? error.message : `${error.name}: ${error.message}`
 }
+
+/** Of a file, of SQLite, or in the words of a server. */
+export const isDiskFull = (error: unknown): boolean =>
+  codeOf(error) === 'ENOSPC' || /disk is full|no space left/i.test(String(error))
 
 /** The system's name of an error, for example `ENOENT`. */
 export function codeOf(error: unknown): string | undefined {

@@ -3,7 +3,7 @@
  * settings` prints it, `docs/settings.md` is made from it, and a name that it lacks cannot be read.
  */
 import { defaultIdPrefix } from '../core/air/sensor-id.ts'
-import { defaultSignatureHeader } from '../core/delivery/signature.ts'
+import { defaultSignatureHeader } from './webhook-signature.ts'
 
 export type Reader =
   | 'all'

@@ -143,13 +143,17 @@ export function knownEntry(bucket: string, key: string, value: unknown): unknown
 
 /** An entry as the server holds it. @returns why it cannot be used; undefined: it can */
 export function faultOfEntry(bucket: string, key: string, body: string): string | undefined {
-  const check = checks[bucket]
-  if (check === undefined) return undefined
-  const isPlain = bucket === buckets.system && !isJsonKey(key)
-  if (isPlain) return undefined
+  if (checkAt(bucket, key) === undefined) return undefined
   try {
-    return check(knownEntry(bucket, key, JSON.parse(body)), key)
+    return faultOfValue(bucket, key, knownEntry(bucket, key, JSON.parse(body)))
   } catch (error) {
     return error instanceof NewerFormat ? error.message : 'it is not JSON'
   }
 }
+
+/** The same of what `knownEntry` returned. */
+export const faultOfValue = (bucket: string, key: string, value: unknown): string | undefined =>
+  checkAt(bucket, key)?.(value, key)
+
+const checkAt = (bucket: string, key: string): Check | undefined =>
+  bucket === buckets.system && !isJsonKey(key) ? undefined : checks[bucket]

@@ -34,6 +34,7 @@ export const formats = {
   spool: { newest: 1, is: 'a line of readings that wait on disk' },
   ready: { newest: 1, is: 'ready.json' },
   access: { newest: 1, is: 'nats-access.json' },
+  image: { newest: 1, is: 'the image of a bucket' },
 } as const satisfies Readonly<Record<string, { readonly newest: number; readonly is: string }>>
 
 export type Format = keyof typeof formats

@@ -154,6 +154,17 @@ export const rejectedHeaders = {
   sha256: 'Air-Sha256',
 } as const
 
+/** Buckets of which a process keeps an image (`bucket-image.ts`): the sensors', of which there may be a million. */
+export const imagedBuckets = ['sensors', 'credentials'] as const
+export type ImagedBucket = (typeof imagedBuckets)[number]
+export const imageStream = (bucket: ImagedBucket): string => `IMAGE_${bucket}`
+/** Names the image; written last. */
+export const imageHeadSubject = (bucket: ImagedBucket): string => `air.image.${bucket}.head`
+/** A new image is written beside the present one, so there are two places. */
+export const imagePieceSubject = (bucket: ImagedBucket, place: number, piece: number): string =>
+  `air.image.${bucket}.${place}.${piece}`
+export const imageSubjects = (bucket: ImagedBucket): string => `air.image.${bucket}.>`
+
 /** KV buckets. */
 export const buckets = {
   /** sensor id → `sensor` schema */

@@ -53,6 +53,8 @@ export const tasks = {
   topics: 'task.topics',
   archive: 'task.archive',
   flood: 'gate.flood',
+  sensorsImage: 'task.image',
+  credentialsImage: 'gate.image',
 } as const
 
 /** One key per live process, by the work that it shares; the rest of the key is its id. */

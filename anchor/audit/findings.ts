@@ -37,7 +37,7 @@ export type FindingKind =
   | 'statistics'
   /** Readings that should be anchored already, and are not. */
   | 'waiting'
-  /** The same, but the anchor process has not run for long enough: not a fault, nor good yet. */
+  /** The same, but the anchor process has not run for long enough; or nothing at all is anchored: not a fault, nor good yet. */
   | 'not_yet'
 
 export type Finding = {

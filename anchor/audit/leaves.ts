@@ -4,8 +4,7 @@ import type { BatchHeader } from '../../core/proof/header.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
 import { tileLeaves } from '../../core/proof/tree.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
-import type { BlobTop } from '../../schemas/anchoring/batch-blob.ts'
-import { isSameLeaf, placeOfLeaf } from '../../schemas/anchoring/leaf-place.ts'
+import { type BlobTop, isSameLeaf, placeOfLeaf } from '../../schemas/anchoring/batch-blob.ts'
 
 /** What the leaf is made of. */
 export type AuditedRow = LeafFields

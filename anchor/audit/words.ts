@@ -100,8 +100,6 @@ function verdictLines(report: AuditReport): readonly string[] {
       'EXPIRED, NOT CHECKED. Nothing is wrong so far; what the operator let go is only in an archive, which was not at hand.',
     ]
   if (total > 0) return [`RED. ${total} ${total === 1 ? 'thing is' : 'things are'} wrong.`]
-  if (report.anchors === 0)
-    return ['GREEN, but empty: no batch is anchored, so nothing was held against the chain.']
   const hasExpired = rows !== null && rows.expired + rows.perhaps_expired > 0
   const verdict =
     rows === null

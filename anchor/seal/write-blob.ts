@@ -2,6 +2,7 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import { tileLeaves } from '../../core/proof/tree.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
+import { readStored } from '../../runtime/nats/stored-message.ts'
 import { encodeBlobTop, encodeTile, isTopOfSame } from '../../schemas/anchoring/batch-blob.ts'
 import { blobsStream, blobTileSubject, blobTopSubject } from '../../schemas/subjects.ts'
 import type { BuiltContent } from './batch-content.ts'
@@ -53,9 +54,9 @@ async function reportOther(
   subject: string,
   isOurs: (found: Uint8Array) => boolean,
 ): Promise<void> {
-  const { direct } = await js.jetstreamManager(false)
-  const stored = await direct.getMessage(blobsStream, { last_by_subj: subject })
-  if (stored === null || isOurs(stored.data)) return
+  const manager = await js.jetstreamManager(false)
+  const stored = await readStored(manager, blobsStream, { last_by_subj: subject })
+  if (stored === undefined || isOurs(stored.data)) return
   const why = 'it is not what the anchor puts there, so its batch has no proofs'
   reportBroken({ stream: blobsStream, seq: stored.seq, subject, why })
 }

@@ -5,6 +5,7 @@ import { formatIso } from '../../core/iso-time.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { secondMs } from '../../core/time.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
+import { readStored } from '../../runtime/nats/stored-message.ts'
 import { endSpan, type SeqRange, type SpanFacts } from '../../runtime/trace.ts'
 import { type AnchoredEvent, parseAnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
 import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
@@ -97,11 +98,11 @@ const eventOf = (anchored: Anchored, deployment: AnyDeployment, timeS: number): 
  */
 async function tellOnce(js: JetStreamClient, event: AnchoredEvent, fence: Fence): Promise<void> {
   const subject = anchoredSubject(event.index)
-  const { direct } = await js.jetstreamManager(false)
+  const manager = await js.jetstreamManager(false)
   for (;;) {
-    const last = await direct.getMessage(eventsStream, { last_by_subj: subject })
+    const last = await readStored(manager, eventsStream, { last_by_subj: subject })
     // by us before a crash or a reorganisation
-    if (last !== null && parseAnchoredEvent(last.data)?.contract === event.contract) return
+    if (last !== undefined && parseAnchoredEvent(last.data)?.contract === event.contract) return
     await fence()
     const expect = { lastSubjectSequence: last?.seq ?? 0 }
     const published = await unlessOvertaken(js.publish(subject, JSON.stringify(event), { expect }))

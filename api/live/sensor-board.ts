@@ -71,7 +71,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     const partition = partitionOf(sensor.id)
     const state = stateOf(partition)
     const slot = state.slots.get(sensor.id) ?? -1
-    const texts = { texts: new Map(), latestTexts: new Map() }
+    const texts = { texts: undefined, latestTexts: undefined }
     return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, changedMs, ...texts }
   }
 
@@ -117,6 +117,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
       return (inUse.length > 0 ? inUse : entries).map(({ sensor }) => sensor.id)
     },
     textOf: (entry, index) => {
+      entry.texts ??= new Map()
       let text = entry.texts.get(index)
       if (text === undefined) {
         text = sensorText(entry, index, nowMs())
@@ -125,6 +126,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
       return text
     },
     latestTextOf: (entry, index) => {
+      entry.latestTexts ??= new Map()
       let text = entry.latestTexts.get(index)
       if (text === undefined) {
         text = latestText(entry, index, nowMs())
@@ -165,8 +167,8 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
 }
 
 function forgetTexts({ texts, latestTexts }: Entry): void {
-  texts.clear()
-  latestTexts.clear()
+  texts?.clear()
+  latestTexts?.clear()
 }
 
 const isInUse = ({ sensor }: Entry): boolean => sensor.retiredMs === undefined

@@ -20,8 +20,9 @@ export type Entry = {
   /** The step of the clock that `site` and `texts` belong to; −1: update them. */
   step: number
   /** Its JSON by index, and that with its latest reading; emptied when they must be made again. */
-  readonly texts: Map<AirIndex, string>
-  readonly latestTexts: Map<AirIndex, string>
+  /** undefined: none was asked for yet. */
+  texts: Map<AirIndex, string> | undefined
+  latestTexts: Map<AirIndex, string> | undefined
   /** When its entry in the registry was last written. */
   readonly changedMs: number
 }

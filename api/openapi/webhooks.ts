@@ -1,6 +1,6 @@
 /** /v1/webhooks for programs, and what webhooks receive: parts of the document in `document.ts`. */
 import { eventKinds } from '../../core/delivery/delivery.ts'
-import { defaultSignatureHeader } from '../../core/delivery/signature.ts'
+import { defaultSignatureHeader } from '../../runtime/webhook-signature.ts'
 import { defaultOverlapSeconds } from '../../schemas/webhooks/webhook-bodies.ts'
 import {
   answer,

@@ -2,6 +2,7 @@
 import { isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import { minuteMs } from '../../core/time.ts'
 import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
+import type { Verdict } from '../../operate/proofs/prove-reading.ts'
 
 type Options = {
   readonly index: BatchIndex
@@ -10,19 +11,14 @@ type Options = {
   readonly nowMs: () => number
 }
 
-export type ExpectedBy = {
-  /** Of a reading in no batch yet. */
-  readonly pending: () => number
-  /** Of one in a batch that is sealed. */
-  readonly anchoring: (index: number) => number
-}
+/** In ms since the epoch. What is late already is expected again from now. */
+export type ExpectedBy = (verdict: Verdict) => number
 
 /** Sealed to final on Ethereum, which is slower than most: where no batch of ours is final yet. */
 const slowFinalityMs = 20 * minuteMs
 /** The same on the chain of a demonstration. */
 const quickFinalityMs = 2 * minuteMs
 
-/** Each in ms since the epoch. What is late already is expected again from now. */
 export function createExpectedBy({ index, intervalMs, nowMs }: Options): ExpectedBy {
   const firstFinalityMs = (): number => {
     const chainId = index.deployments().at(-1)?.chainId
@@ -37,15 +33,13 @@ export function createExpectedBy({ index, intervalMs, nowMs }: Options): Expecte
   }
   const notPast = (expectedMs: number, otherwiseMs: number): number =>
     expectedMs > nowMs() ? expectedMs : nowMs() + otherwiseMs
-  return {
-    pending: () => {
-      const takesMs = intervalMs + finalityMs()
-      const lastMs = index.sealed(index.last())?.header.sealedMs ?? 0
-      return notPast(lastMs + takesMs, takesMs)
-    },
-    anchoring: (batch) => {
-      const sealedMs = index.sealed(batch)?.header.sealedMs ?? 0
+  return (verdict) => {
+    if ('proof' in verdict) {
+      const sealedMs = index.sealed(verdict.proof.header.index)?.header.sealedMs ?? 0
       return notPast(sealedMs + finalityMs(), finalityMs())
-    },
+    }
+    const takesMs = intervalMs + finalityMs()
+    const lastMs = index.sealed(index.last())?.header.sealedMs ?? 0
+    return notPast(lastMs + takesMs, takesMs)
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
+import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { catalogueFile } from '../../operate/archive/archive-layout.ts'
@@ -13,20 +14,20 @@ import { createProveReading } from '../../operate/proofs/prove-reading.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { LevelNow } from '../../runtime/nats/format-level.ts'
+import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
-import { buckets } from '../../schemas/subjects.ts'
+import { buckets, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 import type { ArchiveSettings, NetworkSettings, ProofSettings } from '../config.ts'
 import type { Route } from '../http/answer.ts'
 import { rateByNetwork } from '../http/rate-by-network.ts'
 import { contractEnds } from './contract-ends.ts'
 import { createExpectedBy } from './expected-by.ts'
-import { isInLog } from './is-in-log.ts'
-import { countMismatches } from './mismatches.ts'
 import { type NetworkDocument, networkDocument, networkRoutes } from './network.ts'
 import { openProof, proofOfReading } from './proof.ts'
 import { proofFiles } from './proof-page.ts'
-import type { ReadingSources } from './proven-reading.ts'
+import { countMismatches, type ReadingSources } from './proven-reading.ts'
 import { sensorKeys } from './sensor-keys.ts'
 import { verifyReading } from './verify.ts'
 
@@ -79,7 +80,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     ...sources,
     prove,
     expectedBy: createExpectedBy({ index, intervalMs: anchorIntervalMs, nowMs }),
-    mismatches: countMismatches({ registry, index, log }),
+    reportMismatch: countMismatches({ registry, index, log }),
   }
   const bound = rateByNetwork({ limit: openProofs, clockMs: () => performance.now() })
   const networkNow = async (): Promise<NetworkDocument> => {
@@ -112,3 +113,19 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     sensorKeys({ ...sources, bound }),
   ]
 }
+
+/**
+ * Whether the log has given a number out: by memory, else by the log itself, which is ahead of
+ * memory and never behind the store. A stored row with a later number was made up.
+ */
+const isInLog =
+  (nc: NatsConnection, states: () => readonly PartitionState[]) =>
+  async (seq: number): Promise<boolean> => {
+    const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
+    if (n <= (states()[partition]?.n ?? 0)) return true
+    const last = await lastMessage(nc, readingsStream, readingsSubject(partition))
+    if (last === undefined) return false
+    const message = await logReader(nc)(last)
+    // after a foreign message memory is all that is known; what is newer may still be of the log
+    return message === undefined || n <= message.nLast
+  }

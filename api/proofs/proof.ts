@@ -110,10 +110,8 @@ async function bundleOf(
 const retryAfterSeconds = '30'
 
 function notYet(verdict: Verdict, expectedBy: ExpectedBy): ApiError {
-  const expectedMs =
-    'proof' in verdict ? expectedBy.anchoring(verdict.proof.header.index) : expectedBy.pending()
   return new ApiError(404, 'not_anchored_yet', 'this reading is not anchored for good yet', {
-    details: { status: verdict.status, expected_by: formatIsoMs(expectedMs) },
+    details: { status: verdict.status, expected_by: formatIsoMs(expectedBy(verdict)) },
     headers: { 'retry-after': retryAfterSeconds },
   })
 }

@@ -1,8 +1,12 @@
+import { Counter, type Registry } from 'prom-client'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
-import { formatIsoMs } from '../../core/iso-time.ts'
+import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { ArchiveUnreadable } from '../../operate/archive/archive-unreadable.ts'
-import type { ProveReading, Verdict } from '../../operate/proofs/prove-reading.ts'
+import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
+import type { MismatchWhy, ProveReading, Verdict } from '../../operate/proofs/prove-reading.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { gaugeIn } from '../../runtime/metrics.ts'
 import type { Asker } from '../http/answer.ts'
 import { ApiError, badParameter, unavailable } from '../http/api-error.ts'
 import { latestMs, type Params, readTime } from '../http/params.ts'
@@ -10,7 +14,6 @@ import type { QueryStore } from '../http/query-store.ts'
 import { findSensorId } from '../live/find-sensor.ts'
 import type { NewestReadings } from '../live/newest-readings.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
-import type { Mismatches } from './mismatches.ts'
 
 export type ReadingSources = {
   readonly board: SensorBoard
@@ -21,7 +24,7 @@ export type ReadingSources = {
 
 export type ProofSources = ReadingSources & {
   readonly prove: ProveReading
-  readonly mismatches: Mismatches
+  readonly reportMismatch: ReportMismatch
 }
 
 export type WantedReading = {
@@ -44,7 +47,7 @@ export async function provenReading(
 ): Promise<ProvenReading> {
   const { reading, isStored } = await findReading(sources, wanted)
   const verdict = await orUnavailable(sources.prove(reading))
-  if (verdict.status === 'mismatch') sources.mismatches.report(reading, verdict)
+  if (verdict.status === 'mismatch') sources.reportMismatch(reading, verdict)
   return { reading, verdict: isStored ? verdict : { status: 'pending', hash: verdict.hash } }
 }
 
@@ -89,5 +92,38 @@ export async function orUnavailable<T>(work: Promise<T>): Promise<T> {
     )
       throw error
     throw unavailable('proofs_unavailable', 'the proofs cannot be read right now', error)
+  }
+}
+
+/** A row that is not what was anchored: a person must look at the database. */
+type ReportMismatch = (reading: Reading, verdict: Extract<Verdict, { status: 'mismatch' }>) => void
+
+/** The alarm: a counter in the metrics, and a line of the log for each. */
+export function countMismatches({
+  registry,
+  index,
+  log,
+}: {
+  readonly registry: Registry
+  readonly index: Pick<BatchIndex, 'faults'>
+  readonly log: Pick<Logger, 'error'>
+}): ReportMismatch {
+  const counter = new Counter({
+    name: 'airproof_api_mismatch_total',
+    help: 'Readings asked for that are not what was anchored, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  const reasons: readonly MismatchWhy[] = ['no_batch', 'not_in_log', 'header', 'leaf', 'blob']
+  for (const reason of reasons) counter.inc({ reason }, 0)
+  gaugeIn(registry)(
+    'airproof_api_altered_batches',
+    'Batches whose records do not fit themselves or their neighbours',
+    () => index.faults(),
+  )
+  return ({ sensor, timeMs, seq }, { why, index: batch, hash }) => {
+    counter.inc({ reason: why })
+    const where = { sensor, timestamp: formatIso(timeMs), seq, batch, hash }
+    log.error({ reason: why, ...where }, 'a stored reading is not what was anchored')
   }
 }

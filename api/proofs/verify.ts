@@ -53,7 +53,7 @@ function bodyOf(proven: ProvenReading, options: Options) {
     ledger_tx: ledger?.explorer_url ?? null,
     verified_at: verdict.status === 'verified' ? formatIsoMs(nowMs()) : null,
     anchored_at: timeOf(block),
-    expected_by: expectedBy(verdict, options),
+    expected_by: isWaiting(verdict) ? formatIsoMs(options.expectedBy(verdict)) : null,
     chain_checked_at: checkedMs === undefined ? null : formatIsoMs(checkedMs),
     merkle_proof: proof === undefined ? null : merkleProof(proof),
     ledger: ledger ?? null,
@@ -67,11 +67,7 @@ function bodyOf(proven: ProvenReading, options: Options) {
 const timeOf = (block: Anchored | undefined): string | null =>
   typeof block?.blockTimeS === 'number' ? formatIsoMs(block.blockTimeS * secondMs) : null
 
-function expectedBy(verdict: Verdict, { expectedBy: expected }: Options): string | null {
-  if (verdict.status === 'pending') return formatIsoMs(expected.pending())
-  if (verdict.status !== 'anchoring') return null
-  return formatIsoMs(expected.anchoring(verdict.proof.header.index))
-}
+const isWaiting = ({ status }: Verdict): boolean => status === 'pending' || status === 'anchoring'
 
 const merkleProof = ({ header, path, leafIndex }: ReadingProof) => ({
   root: header.root,

@@ -15,7 +15,7 @@ import { createWebhookIndex, type WebhookIndex } from '../../core/delivery/webho
 import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { pastRises } from '../../core/state/past-rises.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
-import { matchEvent, matchRise } from '../../schemas/match-event.ts'
+import { matchEvent, matchRise } from '../../schemas/log/event.ts'
 import type { Retention } from '../../schemas/retention.ts'
 import type { WebhookFilters } from '../../schemas/webhooks/webhook.ts'
 import type { Asker } from '../http/answer.ts'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { secretPrefix } from '../../core/delivery/signature.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import type { SecretBox } from '../../runtime/secrets/seal-secret.ts'
+import { secretPrefix } from '../../runtime/webhook-signature.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 import { unavailable } from '../http/api-error.ts'
 

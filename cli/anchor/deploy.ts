@@ -18,7 +18,7 @@ import { readSealed } from '../../operate/exports/sealed-headers.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { levelOf } from '../../runtime/nats/format-level.ts'
-import { lastValues } from '../../runtime/nats/last-values.ts'
+import { currentValues } from '../../runtime/nats/last-values.ts'
 import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { needStreams } from '../../runtime/nats/streams/streams.ts'
@@ -153,7 +153,7 @@ async function assertAtBorder(nc: NatsConnection, last: number): Promise<void> {
 
 /** It signs for the old contract, with the same key. @throws MustAct */
 async function assertNoAnchorRuns(nc: NatsConnection): Promise<void> {
-  const alive = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
+  const alive = await currentValues(nc, buckets.leases, `${alivePrefixes.anchor}*`)
   if (alive.size > 0)
     throw new MustAct(
       'an anchor process runs, and would still send to the old contract: stop `airproof anchor` (or `airproof up`), and deploy again after a minute',

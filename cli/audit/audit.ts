@@ -12,7 +12,7 @@ import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { type BatchBlobs, openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
-import { lastValues } from '../../runtime/nats/last-values.ts'
+import { currentValues } from '../../runtime/nats/last-values.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { readSettings } from '../../runtime/settings.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -48,7 +48,8 @@ ones; that the rows of the running instance's store hash into them, that none is
 number is used twice; and that rows which are not anchored yet are what the log holds. Area and
 flags are anchored in batches of version 2 only, and statistics in none; the report says what was
 covered. Ends with 1 if anything is wrong, and with 75 (NOT YET) if nothing is, but readings wait to
-be anchored because the anchor process was started only now.
+be anchored because the anchor process was started only now, or nothing is anchored at all; with 75
+also if NATS, the chain or InfluxDB does not answer.
 
   --network FILE     the network that you mean: its /v1/network, kept from a source that you trust.
                      Pins the chain, the contract, its code and where to begin to read the chain
@@ -205,7 +206,7 @@ function whereReadable(blobs: BatchBlobs): BatchBlobs {
 
 /** Since when the anchor process runs that has run longest; undefined: none runs. */
 async function anchorSince(nc: NatsConnection): Promise<number | undefined> {
-  const alive = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
+  const alive = await currentValues(nc, buckets.leases, `${alivePrefixes.anchor}*`)
   const times = [...alive.values()].map((text) => Date.parse(text)).filter(Number.isFinite)
   return times.length === 0 ? undefined : Math.min(...times)
 }

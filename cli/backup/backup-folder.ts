@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { MustAct } from '../../runtime/exit.ts'
 import type { ChunkSink } from '../../runtime/nats/streams/stream-copy.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
@@ -14,6 +14,8 @@ export type BackupFolder = {
   /** Where another program writes the file; `take` lists it afterwards. */
   readonly placeOf: (path: string) => string
   readonly take: (path: string) => Promise<void>
+  /** Gives the room back. The folder stays marked as one of a backup that is not finished. */
+  readonly discard: () => void
   /** Ends the backup. */
   readonly finish: (manifest: Omit<Manifest, 'files'>) => Manifest
 }
@@ -63,6 +65,7 @@ export function openBackupFolder(
       onBytes(bytes)
       files.set(path, { path, bytes, sha256 })
     },
+    discard: () => removeParts(folder),
     finish: (manifest) => {
       const whole: Manifest = { ...manifest, files: [...files.values()] }
       writePrivateFile(join(folder, manifestFile), `${JSON.stringify(whole, null, 1)}\n`)
@@ -70,6 +73,15 @@ export function openBackupFolder(
       return whole
     },
   }
+}
+
+/** One within the other would be copied into the next backup, or be lost with an old one. @throws MustAct */
+export function refuseNested(backup: string, dataFolder: string): void {
+  const [a, b] = [resolve(backup) + sep, resolve(dataFolder) + sep]
+  if (a.startsWith(b) || b.startsWith(a))
+    throw new MustAct(
+      `${backup} and the data folder ${dataFolder} are one within the other: name a folder outside, on another disk if you can`,
+    )
 }
 
 /** A backup that was interrupted is removed: its parts are of another moment. */
@@ -82,11 +94,15 @@ function makeEmpty(folder: string, note: (line: string) => void): void {
     throw new MustAct(`${folder} is not empty: name another folder, or one that does not exist yet`)
   if (names.length > 0) {
     note(`the backup in ${folder} was interrupted: it is removed, and begins again`)
-    // the mark goes last: killed here, the rest is still known as ours
-    for (const name of names)
-      if (name !== unfinishedFile) rmSync(join(folder, name), { recursive: true })
+    removeParts(folder)
   }
   writePrivateFile(join(folder, unfinishedFile), '')
+}
+
+/** The mark stays: killed here, the rest is still known as ours. */
+function removeParts(folder: string): void {
+  for (const name of readdirSync(folder))
+    if (name !== unfinishedFile) rmSync(join(folder, name), { recursive: true })
 }
 
 async function hashOf(file: string): Promise<Pick<BackupFile, 'bytes' | 'sha256'>> {

@@ -38,6 +38,8 @@ import {
   blobsStream,
   buckets,
   eventsStream,
+  imagedBuckets,
+  imageStream,
   ledgerStream,
   rawStream,
   readingsStream,
@@ -49,13 +51,13 @@ import { neededKey, systemKeys } from '../../schemas/system-keys.ts'
 import type { BackupFolder } from './backup-folder.ts'
 import { chunksOf, filesIn, openFilesIn } from './local-files.ts'
 import { type Manifest, streamFile } from './manifest.ts'
-import { type LogEnd, lastSequence, logEnd } from './point.ts'
+import { logEnd } from './point.ts'
 
 export type Copying = {
   readonly nc: NatsConnection
   readonly folder: BackupFolder
-  /** Copies the database. */
-  readonly copyStore: () => Promise<void>
+  /** Copies the database. @returns false: rows were deleted meanwhile */
+  readonly copyStore: () => Promise<boolean>
   readonly dataFolder: string
   /** undefined: it is left out, or there is none. */
   readonly archiveFolder: string | undefined
@@ -154,7 +156,7 @@ async function copyOnce(copying: Copying): Promise<CopiedInstance | undefined> {
   const held = (await stateOf(readingsStream)).first_seq
   await copy(stateStream, ...allOf(shardCount, ledgerStream), attemptsStream)
   note('database')
-  await copyStore()
+  if (!(await copyStore())) return undefined
   if (archiveFolder !== undefined) await copyArchive(folder, archiveFolder, note)
   await copyStill([bucketStream(buckets.batches)], async () => {
     if (chainState === undefined) return
@@ -163,7 +165,9 @@ async function copyOnce(copying: Copying): Promise<CopiedInstance | undefined> {
   })
   await copyStill([bucketStream(buckets.proofs)])
   await copy(blobsStream)
-  const end = await copyLog(nc, () => copy(readingsStream), streams)
+  // what is committed before this moment is in the copy
+  const end = await logEnd(nc)
+  await copy(readingsStream)
   const received_until = new Date().toISOString()
   await copy(...allOf(partitionCount, rawStream))
   for (let partition = 0; partition < partitionCount; partition++) {
@@ -172,7 +176,12 @@ async function copyOnce(copying: Copying): Promise<CopiedInstance | undefined> {
   }
   await copy(eventsStream, rejectedStream)
   await copyStill(registers)
-  const done = new Set([...streams.keys(), bucketStream(buckets.leases)])
+  const done = new Set([
+    ...streams.keys(),
+    bucketStream(buckets.leases),
+    // they are made again, and one beside another copy of its bucket would be wrong
+    ...imagedBuckets.map(imageStream),
+  ])
   await copy(...table.filter((name) => !done.has(name) && !name.startsWith('$MQTT')))
   const isHeld = streams.get(readingsStream)?.state.first_seq === held
   if (!isHeld || (await retentionNow(nc)) !== retention) return undefined
@@ -180,19 +189,6 @@ async function copyOnce(copying: Copying): Promise<CopiedInstance | undefined> {
 }
 
 const stillTries = 20
-
-async function copyLog(
-  nc: NatsConnection,
-  copy: () => Promise<void>,
-  streams: ReadonlyMap<string, StreamCopy>,
-): Promise<LogEnd> {
-  // what is committed before this moment is in the copy
-  const time = new Date().toISOString()
-  const before = await lastSequence(nc, readingsStream)
-  await copy()
-  const { last_seq: sequence = before } = streams.get(readingsStream)?.state ?? {}
-  return await logEnd(nc, Math.max(before, sequence), time)
-}
 
 async function retentionNow(nc: NatsConnection): Promise<string> {
   const entry = await (await new Kvm(nc).open(buckets.system)).get(systemKeys.retention)

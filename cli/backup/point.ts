@@ -1,9 +1,10 @@
 /** Up to where a log goes: the last message of each partition, and what it says in its headers. */
-import { jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
+import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { readHeader } from '../../runtime/nats/log-messages.ts'
-import { readingsStream, readingsSubjects } from '../../schemas/subjects.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
+import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 import type { Manifest } from './manifest.ts'
 
 export type Point = Manifest['until']
@@ -13,36 +14,21 @@ export type LogEnd = {
   readonly rawLast: readonly number[]
 }
 
-/** @param sequence later messages are not looked at @param timeMs the server's time at that sequence */
-export async function logEnd(
-  nc: NatsConnection,
-  sequence: number,
-  time = new Date().toISOString(),
-): Promise<LogEnd> {
-  const manager = await jetstreamManager(nc, { checkAPI: false })
-  const partitions = Array<number>(partitionCount).fill(0)
-  const rawLast = Array<number>(partitionCount).fill(0)
-  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
-  const take = ({ subject, header }: StoredMsg): void => {
-    const found = readHeader(subject, header)
-    partitions[found.partition] = found.nLast
-    rawLast[found.partition] = found.rawLast
-  }
-  if (sequence > 0) {
-    await manager.direct.getLastMessagesFor(readingsStream, {
-      multi_last: [...readingsSubjects],
-      up_to_seq: sequence,
-      // if it is iterated instead, the client never ends its subscription
-      callback: (done, message) => {
-        if (done === null) take(message)
-        else if (done.err === undefined) resolve()
-        else reject(done.err)
-      },
-    })
-    await ended
-  }
+/** As it is now. @param time what is committed before it is in the log */
+export async function logEnd(nc: NatsConnection, time = new Date().toISOString()): Promise<LogEnd> {
+  const ends = await Promise.all(
+    Array.from({ length: partitionCount }, async (_, partition) => {
+      const last = await lastMessage(nc, readingsStream, readingsSubject(partition))
+      return last && { seq: last.seq, ...readHeader(last.subject, last.headers) }
+    }),
+  )
+  const partitions = ends.map((end) => end?.nLast ?? 0)
   const readings = partitions.reduce((sum, n) => sum + n, 0)
-  return { point: { time, sequence, readings, partitions }, rawLast }
+  const sequence = Math.max(0, ...ends.map((end) => end?.seq ?? 0))
+  return {
+    point: { time, sequence, readings, partitions },
+    rawLast: ends.map((end) => end?.rawLast ?? 0),
+  }
 }
 
 /** Of a stream as it is now. */

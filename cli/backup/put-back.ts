@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { StorePlace } from '../../runtime/machine/store-place.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
-import { messageAt, nextMessage } from '../../runtime/nats/stored-message.ts'
+import { firstSince, messageAt, nextMessage } from '../../runtime/nats/stored-message.ts'
 import { restoreStream } from '../../runtime/nats/streams/stream-copy.ts'
 import { bucketStream } from '../../runtime/nats/streams/stream-table.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
@@ -23,6 +24,7 @@ import {
   eventsStream,
   readingsStream,
 } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { neededByBackup } from './copy-instance.ts'
 import { chunksOf } from './local-files.ts'
 import { type Manifest, streamFile } from './manifest.ts'
@@ -33,6 +35,8 @@ type PutBack = {
   readonly folder: string
   readonly manifest: Manifest
   readonly replicas: number
+  /** Where the readings are now; undefined: where they were. */
+  readonly store: StorePlace | undefined
   readonly note: (part: string) => void
 }
 
@@ -40,7 +44,7 @@ const system = bucketStream(buckets.system)
 
 /** @returns up to where the restored log goes, at least as far as the backup says */
 export async function putBack(options: PutBack): Promise<Point> {
-  const { nc, folder, manifest, replicas, note } = options
+  const { nc, folder, manifest, replicas, store, note } = options
   // without `system` no process begins to work: it goes last
   const streams = manifest.streams.toSorted(
     (a, b) => Number(a.config.name === system) - Number(b.config.name === system),
@@ -55,10 +59,16 @@ export async function putBack(options: PutBack): Promise<Point> {
   const lastSeq = await lastSequence(nc, readingsStream)
   await dropEventsAfter(nc, lastSeq, Date.parse(manifest.until.time))
   await dropBatchesNotDecided(nc)
-  await (await new Kvm(nc).open(buckets.system)).delete(neededByBackup)
+  const kept = await new Kvm(nc).open(buckets.system)
+  await kept.delete(neededByBackup)
+  // of another store's rows, which may go on beyond the point
+  await kept.delete(systemKeys.storeCopy)
+  // a file that was moved is known by its rows
+  if (store !== undefined && (store.kind === 'influx' || manifest.store === 'influx'))
+    await kept.put(systemKeys.store, JSON.stringify(store))
   // what is not copied: leases, and the server's own for MQTT
   await ensureStreams(nc, { replicas })
-  const { point } = await logEnd(nc, lastSeq, manifest.until.time)
+  const { point } = await logEnd(nc, manifest.until.time)
   const last = lastSeq === 0 ? undefined : await messageAt(nc, readingsStream, lastSeq)
   const time = last && new Date(last.timeMs).toISOString()
   return time !== undefined && time > point.time ? { ...point, time } : point
@@ -71,10 +81,8 @@ async function dropEventsAfter(
   sinceMs: number,
 ): Promise<void> {
   const manager = await jetstreamManager(nc)
-  const first = await manager.direct
-    .getMessage(eventsStream, { start_time: new Date(sinceMs - clocksApartMs) })
-    .catch(() => null)
-  for (let seq = first?.seq ?? Infinity; Number.isFinite(seq); ) {
+  const first = await firstSince(nc, eventsStream, sinceMs - clocksApartMs)
+  for (let seq = first; seq !== undefined; ) {
     const stored = await nextMessage(nc, eventsStream, '>', seq)
     if (stored === undefined) return
     const event = parseEvent(stored.data)

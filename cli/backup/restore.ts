@@ -9,24 +9,30 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionCount } from '../../core/air/sensor-id.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { openNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { exitCodes, MustAct } from '../../runtime/exit.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
+import { placeInWords, placeOf, type StoreSettings } from '../../runtime/machine/store-place.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { shownUrl } from '../../runtime/nats/nats-trouble.ts'
 import { streamTable } from '../../runtime/nats/streams/stream-table.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
 import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
+import { openStore } from '../../store/open-store.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { openProgress } from '../shell/progress.ts'
 import { exactWords } from '../shell/words.ts'
+import { copyRows } from '../store/copy-rows.ts'
+import { tokenFiles } from '../store/setup.ts'
 import { sealedFile, storeFile } from './backup.ts'
-import { checkFiles } from './backup-folder.ts'
+import { checkFiles, refuseNested } from './backup-folder.ts'
+import { inBackupWords } from './in-backup-words.ts'
 import { type Manifest, readManifest, unfinishedFile } from './manifest.ts'
 import { anchoredSince, refuseLivingOriginal } from './original.ts'
 import { needPassphrase } from './passphrase.ts'
@@ -42,7 +48,9 @@ usage: airproof restore DIR --data NEW [--without-secrets] [--behind-the-chain]
 Makes the instance of the backup in DIR again, in the data folder NEW, which must be empty or not
 there. Then \`airproof up --data NEW\` goes on from the point that is printed. With NATS_URL the
 streams go into that NATS, as the user operator, which must hold none of them; the other files go
-into NEW. Every file is held against the manifest before anything is written. Killed, it leaves
+into NEW. With INFLUX_URL the readings go into that InfluxDB, whose bucket must be empty, else into
+an SQLite file, wherever the original had them; NEW may have the tokens of \`airproof store setup\`.
+Every file is held against the manifest before anything is written. Killed, it leaves
 nothing that could be started, and may be run again.
 
 It refuses if the instance that the backup was made of still runs: on this machine, or with its NATS
@@ -71,7 +79,10 @@ examples:
     const config = readSharedConfig(context)
     const folder = resolve(dir)
     const manifest = readManifest(folder)
-    const point = await restore({ context, config, folder, manifest })
+    const point = await inBackupWords(
+      `a disk that ${config.dataFolder} needs is full, so nothing was restored: make room, and run the same command again`,
+      () => restore({ context, config, folder, manifest }),
+    )
     if (context.flags['json'] === true)
       context.print(JSON.stringify({ until: point, data: config.dataFolder }))
     else for (const line of linesOf(manifest, point, config)) context.print(line)
@@ -79,7 +90,7 @@ examples:
   },
 }
 
-function linesOf(manifest: Manifest, point: Point, { dataFolder, natsUrl }: SharedConfig) {
+function linesOf(manifest: Manifest, point: Point, { dataFolder, natsUrl, store }: SharedConfig) {
   const next =
     natsUrl === undefined
       ? `\`airproof up --data ${dataFolder}\` continues with them`
@@ -90,9 +101,9 @@ function linesOf(manifest: Manifest, point: Point, { dataFolder, natsUrl }: Shar
     ...(manifest.archive === 'left out'
       ? ['the archive is not in the backup: put it back before you start (AIRPROOF_ARCHIVE_DIR)']
       : []),
-    ...(manifest.store === 'influx'
-      ? ['restore the InfluxDB of the backup before you start: `influx restore`']
-      : []),
+    hasRows(manifest)
+      ? `the readings are in ${placeInWords(placeOf(store))}`
+      : 'restore the InfluxDB of the backup before you start: `influx restore`',
   ]
 }
 
@@ -107,6 +118,7 @@ async function restore({ context, config, folder, manifest }: Restoring): Promis
   const { flags, stop, note, isTerminal } = context
   const { dataFolder, natsLogin } = config
   refuseInUse(dataFolder)
+  refuseNested(folder, dataFolder)
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
   using progress = openProgress({
     label: 'checked KiB',
@@ -133,6 +145,7 @@ async function restore({ context, config, folder, manifest }: Restoring): Promis
     throw error
   }
   rmSync(join(aside, unfinishedFile))
+  for (const token of tokensIn(dataFolder)) rmSync(token)
   if (existsSync(dataFolder)) rmdirSync(dataFolder)
   renameSync(aside, dataFolder)
   if (ahead !== undefined)
@@ -147,20 +160,49 @@ async function restoreInto(
   { context, config, folder, manifest, secrets }: Restoring & { readonly secrets: SecretFiles },
 ): Promise<Point> {
   for (const [path, bytes] of secrets) writeInto(aside, path, bytes)
+  // those of the InfluxDB that is there now
+  for (const token of tokensIn(config.dataFolder))
+    writeInto(aside, basename(token), readFileSync(token))
   await copyFiles(manifest, folder, aside)
   await using nats = await openTarget(context, config, aside)
   await refuseStreams(nats.nc, config)
+  if (config.store.kind === 'influx' && hasRows(manifest))
+    await moveRows(join(aside, storeFile), config.store, context)
   return await putBack({
     nc: nats.nc,
     folder,
     manifest,
+    store: hasRows(manifest) ? placeOf(config.store) : undefined,
     replicas: config.replicas,
     note: (part) => context.note(`restoring: ${part}`),
   })
 }
 
+const hasRows = ({ files }: Manifest): boolean => files.some(({ path }) => path === storeFile)
+
+/** Into a bucket that has none, or a part of them, of a restore that was interrupted. */
+async function moveRows(
+  file: string,
+  store: StoreSettings,
+  context: CommandContext,
+): Promise<void> {
+  {
+    await using source = await openStore({ kind: 'sqlite', file })
+    await using target = await openStore(store)
+    await target.ping()
+    await copyRows({ source, target, bound: everything }, context)
+  }
+  rmSync(file)
+}
+
+const everything = { upTo: Array<number>(partitionCount).fill(Infinity), restFrom: 0 }
+
+/** What `airproof store setup` made before the restore. */
+const tokensIn = (dataFolder: string): readonly string[] =>
+  tokenFiles.map((name) => join(dataFolder, name)).filter((file) => existsSync(file))
+
 function refuseInUse(dataFolder: string): void {
-  if (existsSync(dataFolder) && readdirSync(dataFolder).length > 0)
+  if (existsSync(dataFolder) && readdirSync(dataFolder).length > tokensIn(dataFolder).length)
     throw new MustAct(
       `${dataFolder} is not empty: restore into another folder with --data, or move this one away`,
     )

@@ -1,12 +1,13 @@
 /** The NATS server: whether it answers, has JetStream, syncs, tells the same time, has our streams. */
 import { join } from 'node:path'
-import { JetStreamApiError, jetstreamManager, type PeerInfo } from '@nats-io/jetstream'
+import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { isRecentVersion } from '../../runtime/engines/find-nats-server.ts'
 import { readNatsAccess } from '../../runtime/engines/nats-access.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { denialInWords, type NatsLogin, shownUrl } from '../../runtime/nats/nats-trouble.ts'
 import { differenceInWords } from '../../runtime/nats/streams/compare-streams.ts'
+import { serversAway } from '../../runtime/nats/streams/servers-away.ts'
 import { bucketStream } from '../../runtime/nats/streams/stream-table.ts'
 import { compareStreams } from '../../runtime/nats/streams/streams.ts'
 import { readLogin } from '../../runtime/process/config.ts'
@@ -191,22 +192,12 @@ export const streamsCheck: Check = {
   },
 }
 
-/** After this long without a word from a server its copies count as away. */
-const silentNanos = 10 * 1_000_000_000
-
-/**
- * A server that was killed is not `offline` to the others for minutes; until then its leaders only
- * know when they had its last answer (`active`, 0 if they never had one).
- */
-const isAway = ({ offline, current, active }: PeerInfo): boolean =>
-  offline === true || (!current && (active === 0 || active > silentNanos))
-
-/** Of a cluster: streams without a leader, and copies that are away or behind. */
+/** Of a cluster: servers that are away, and whose copies are. */
 async function copyFindings(nc: NatsConnection): Promise<readonly Finding[]> {
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const away = new Map<string, string[]>()
   for await (const { config, cluster } of manager.streams.list()) {
-    for (const { name } of (cluster?.replicas ?? []).filter(isAway))
+    for (const name of serversAway(cluster))
       away.set(name, [...(away.get(name) ?? []), config.name])
   }
   return [...away].map(([server, streams]) =>

@@ -8,8 +8,7 @@ import { toHex } from '../../core/hex.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
-import { rankOf } from '../../core/proof/ranked-path.ts'
-import { nodeHash } from '../../core/proof/tree.ts'
+import { nodeHash, rankOf } from '../../core/proof/tree.ts'
 import {
   checkHeaders,
   isNumberedBy,

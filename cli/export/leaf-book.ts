@@ -1,5 +1,5 @@
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
-import { rankOf } from '../../core/proof/ranked-path.ts'
+import { rankOf } from '../../core/proof/tree.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 

@@ -2,8 +2,7 @@
  * One raw message per line, as it arrived over NATS: a reading or an array of them. It is sent byte
  * for byte, so that the pipeline judges the original and stores what it refuses.
  */
-import { decodeRaw, isFault } from '../../schemas/log/decode-raw.ts'
-import { longestRawMessage } from '../../schemas/log/raw-reading.ts'
+import { decodeRaw, isFault, longestRawMessage } from '../../schemas/log/raw-reading.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
 import { latestTime } from './message-time.ts'
 

@@ -10,7 +10,7 @@ import { listSensors } from '../../operate/sensor-registry.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { againSubject } from '../../schemas/subjects.ts'
 import { openProgress } from '../shell/progress.ts'
-import { openRawPublisher } from '../shell/raw-publisher.ts'
+import { heldNotes, openRawPublisher } from '../shell/raw-publisher.ts'
 import { noRows, type RowCounts, type WholeMessage } from './archive-format.ts'
 import { type ArchiveFormatName, archiveFormats, holdsMessages } from './archive-formats.ts'
 import { archiveIds } from './archive-id.ts'
@@ -141,7 +141,7 @@ async function sendAll(
   await using publisher = openRawPublisher(nc, {
     stop,
     subjectOf: (sensor) => againSubject(partitionOf(sensor), sensor),
-    onHeld: (why) => note(`readings are held and sent again: ${why}`),
+    ...heldNotes(note),
   })
   using progress = openProgress({ label: 'sent', total: survey.readings, isTerminal })
   const pace = paceOf({

@@ -12,7 +12,7 @@ import { readSharedConfig, type SharedConfig } from '../../runtime/process/confi
 import { assertKnownLevel } from '../../runtime/process/join-instance.ts'
 import { orTryAgain } from '../../runtime/server-away.ts'
 import type { CommandContext } from './command.ts'
-import { keepChange } from './operator-change.ts'
+import { entryOf, keepChange, notKept } from './operator-change.ts'
 import { supervisorLines } from './status-local.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function withInstance<T>(
   const config = readSharedConfig({ env, flags })
   const nc = await connectBounded(config, stop)
   const keep = async (outcome: string): Promise<void> => {
-    if (change) await keepChange(nc, change, { outcome, user: config.natsLogin?.user })
+    if (change) await keepChange(nc, change, { outcome, user: config.natsLogin?.user, stop })
   }
   try {
     const used = assertKnownLevel(nc).then(() => use(nc, config))
@@ -56,18 +56,18 @@ export async function withInstance<T>(
  * write it into, it is done all the same.
  */
 export async function withChangeKept<T>(
-  context: Pick<CommandContext, 'env' | 'flags' | 'stop' | 'change' | 'note'>,
+  context: Pick<CommandContext, 'env' | 'flags' | 'stop' | 'change'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { env, flags, stop, change, note } = context
+  const { env, flags, stop, change } = context
   const keep = async (outcome: string): Promise<void> => {
     if (change === undefined) return
     try {
       const config = readSharedConfig({ env, flags })
       await using nc = await connectBounded(config, stop)
-      await keepChange(nc, change, { outcome, user: config.natsLogin?.user })
+      await keepChange(nc, change, { outcome, user: config.natsLogin?.user, stop })
     } catch (error) {
-      note(`it is not in \`airproof audit-log\`: ${inWords(error)}`)
+      change.note(notKept(entryOf(change, { outcome, user: undefined }), error))
     }
   }
   try {
@@ -88,7 +88,7 @@ async function connectBounded(config: SharedConfig, stop: AbortSignal): Promise<
   try {
     return await connectNats(config, { name: 'airproof command', once: true, stop })
   } catch (cause) {
-    if (stop.aborted) throw cause
+    stop.throwIfAborted()
     const { kind, words } = natsTrouble(cause, config)
     if (kind === 'refused') throw new MustAct(words, { cause })
     const [gone = '`airproof up` starts one'] = supervisorLines(

@@ -1,8 +1,7 @@
 /** Which commands change something that all share, and how they are kept in the operators' log. */
-import { hostname, userInfo } from 'node:os'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../core/iso-time.ts'
-import { writeOperatorEntry } from '../../operate/operator-log.ts'
+import { type OperatorEntry, operatorHere, writeOperatorEntry } from '../../operate/operator-log.ts'
 import { inWords } from '../../runtime/exit.ts'
 import type { Environment, Flags } from '../../runtime/settings.ts'
 
@@ -41,39 +40,43 @@ export function changeOf(name: string, change: Omit<Change, 'what'>): Change | u
   return verbs.includes(verb) ? { what: `${name} ${verb}`, ...change } : undefined
 }
 
-/** Written after the command, whatever came of it. A command whose entry is refused has been done all the same. */
-export async function keepChange(
-  nc: NatsConnection,
-  change: Change,
-  { outcome, user }: { readonly outcome: string; readonly user: string | undefined },
-): Promise<void> {
-  const { what, words, flags, env, note } = change
+type Done = { readonly outcome: string; readonly user: string | undefined }
+
+export function entryOf(
+  { what, words, flags, env }: Change,
+  { outcome, user }: Done,
+): OperatorEntry {
   const details = {
     outcome: shortened(outcome),
     words: shown(words.join(' ')),
     flags: shown(flagsInWords(flags)),
     ...(user === undefined ? {} : { nats_user: user }),
   }
-  const entry = { at: formatIso(Date.now()), who: whoOf(env), what, details }
+  return { at: formatIso(Date.now()), who: operatorHere(env['SUDO_USER']), what, details }
+}
+
+/** Written after the command, whatever came of it: a command whose entry cannot be kept has been done all the same. */
+export async function keepChange(
+  nc: NatsConnection,
+  change: Change,
+  { stop, ...done }: Done & { readonly stop: AbortSignal },
+): Promise<void> {
+  const entry = entryOf(change, done)
   try {
-    await writeOperatorEntry(nc, entry)
+    await writeOperatorEntry(nc, entry, stop)
   } catch (error) {
-    note(`it is not in \`airproof audit-log\`: ${inWords(error)}`)
+    change.note(notKept(entry, error))
   }
 }
+
+/** The entry itself is in it, so that a person can keep it. */
+export const notKept = (entry: OperatorEntry, error: unknown): string =>
+  `this is not in \`airproof audit-log\` (${inWords(error)}), so keep it yourself: ${JSON.stringify(entry)}`
 
 /** What a person types is short; a list of files may not be. */
 const longest = 500
 const shortened = (text: string): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`
-/** The user of the command line, also after `sudo`. */
-function whoOf(env: Environment): string {
-  const { username } = userInfo()
-  const typed = env['SUDO_USER']
-  const user = typed === undefined || typed === username ? username : `${typed} as ${username}`
-  return `${user}@${hostname()}`
-}
-
 const shown = (text: string): string => shortened(text.trim())
 
 /** A command line holds no secrets, but for those that `--help` warns of. */

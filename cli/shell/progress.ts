@@ -12,6 +12,9 @@ type ProgressOptions = {
   readonly nowMs?: () => number
 }
 
+/** Where nothing is drawn, a long piece of work says in lines how far it is. */
+export const linesEveryMs = 10_000
+
 const barWidth = 24
 const redrawMs = 100
 const clearLine = '\r\u001B[2K'

@@ -6,6 +6,7 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../../core/time.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
+import { fewRepeats } from '../../runtime/few-repeats.ts'
 import { newInbox } from '../../runtime/nats/own-inbox.ts'
 import { rawStream, spokenSubject } from '../../schemas/subjects.ts'
 
@@ -31,11 +32,27 @@ export type RawPublisherOptions = {
   readonly patienceMs?: number
   /** The streams are full, or do not answer: what was sent is held and tried again. */
   readonly onHeld?: (why: string) => void
+  /** Called once after it: everything sent is acknowledged. */
+  readonly onTaken?: () => void
   readonly stop?: AbortSignal | undefined
   /**
    * The subject for a sensor's readings; by default the one that the sensor itself publishes to.
    */
   readonly subjectOf?: (sensor: string) => string
+}
+
+/** For a person: one line at first, one a minute, and one when it is over. */
+export function heldNotes(
+  note: (line: string) => void,
+): Required<Pick<RawPublisherOptions, 'onHeld' | 'onTaken'>> {
+  const line = 'readings are held and sent again'
+  const { isFirst, isOver } = fewRepeats({ say: note })
+  return {
+    onHeld: (why) => {
+      if (isFirst(line)) note(`${line}: ${why}`)
+    },
+    onTaken: () => isOver(line),
+  }
 }
 
 type Sent = {
@@ -56,6 +73,7 @@ export function openRawPublisher(
     ackTimeoutMs = 5 * secondMs,
     patienceMs = 60 * secondMs,
     onHeld,
+    onTaken,
     stop,
     subjectOf = spokenSubject,
   }: RawPublisherOptions = {},
@@ -73,6 +91,7 @@ export function openRawPublisher(
   let room: Wish | undefined
   let empty: Wish | undefined
   let retry: NodeJS.Timeout | undefined
+  let hasHeld = false
 
   const fail = (error: Error): void => {
     failure ??= error
@@ -85,6 +104,8 @@ export function openRawPublisher(
       room = undefined
     }
     if (held.size + sent.size > 0) return
+    if (hasHeld) onTaken?.()
+    hasHeld = false
     empty?.resolve()
     empty = undefined
   }
@@ -99,6 +120,7 @@ export function openRawPublisher(
     sent.delete(id)
     held.set(id, message)
     if (retry !== undefined) return
+    hasHeld = true
     onHeld?.(why)
     pauseMs = Math.min(longestPauseMs, Math.max(100, pauseMs * 2))
     retry = setTimeout(() => {

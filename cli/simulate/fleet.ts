@@ -42,7 +42,25 @@ export async function openFleet(
   { ids, connectAs, ...publishing }: FleetOptions,
 ): Promise<Fleet> {
   await using opened = new AsyncDisposableStack()
-  const all = opened.use(openRawPublisher(nc, publishing))
+  let holding = 0
+  /** All of them together hold something until none does. */
+  const open = (connection: NatsConnection, stop = publishing.stop): RawPublisher => {
+    let isHolding = false
+    return openRawPublisher(connection, {
+      ...publishing,
+      stop,
+      onHeld: (why) => {
+        if (!isHolding) holding++
+        isHolding = true
+        publishing.onHeld?.(why)
+      },
+      onTaken: () => {
+        isHolding = false
+        if (--holding === 0) publishing.onTaken?.()
+      },
+    })
+  }
+  const all = opened.use(open(nc))
   const publishers = [all]
   const own = new Map<string, OwnSender>()
   const left = new Set<string>()
@@ -56,7 +74,7 @@ export async function openFleet(
       opened.defer(() => closed(connection))
       const leaving = new AbortController()
       const stop = AbortSignal.any([leaving.signal, ...(publishing.stop ? [publishing.stop] : [])])
-      const publisher = opened.use(openRawPublisher(connection, { ...publishing, stop }))
+      const publisher = opened.use(open(connection, stop))
       publishers.push(publisher)
       const refused = Promise.withResolvers<void>()
       const sender = { connection, publisher, leaving, refused, isRefused: false }

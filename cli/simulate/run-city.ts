@@ -18,6 +18,7 @@ import { MustAct } from '../../runtime/exit.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseAnySensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { heldNotes } from '../shell/raw-publisher.ts'
 import { backFill } from './back-fill.ts'
 import { chanceOf } from './chance.ts'
 import { type CitySensor, planCity, type SimulatedNetwork } from './city.ts'
@@ -66,7 +67,7 @@ export async function runCity(nc: NatsConnection, options: CityOptions): Promise
     connectAs: options.connectAs,
     // A sensor holds its reading until a stream takes it.
     patienceMs: Number.POSITIVE_INFINITY,
-    onHeld: (why) => note(`readings are held and sent again: ${why}`),
+    ...heldNotes(note),
     stop,
   })
   await using _registry = await leaveWhenRemoved(nc, rules, publisher)

@@ -15,13 +15,16 @@ export type CopyOptions = {
   /** Runs a piece of the work again while a store is away. */
   readonly insist: <T>(work: () => Promise<T>) => Promise<T>
   /** After each day. */
-  readonly onDay: (done: CopiedRows & { readonly dayMs: number }) => void
+  readonly onDay: (done: CopiedRows & { readonly startMs: number }) => void
 }
 
 export type CopiedRows = {
   readonly compared: number
   readonly written: number
 }
+
+/** The source has no longer, or never had, a row of the target. */
+export class SourceLacks extends MustAct {}
 
 /** Signatures asked for at once. */
 const signaturesAtOnce = 32
@@ -47,7 +50,7 @@ export async function copyReadings(options: CopyOptions): Promise<CopiedRows> {
     }
     compared += copied.rows
     written += copied.missing
-    onDay({ compared, written, dayMs: day })
+    onDay({ compared, written, startMs: day })
     const next = day + dayMs
     // days follow one another; only over a gap both are asked for the next
     day = copied.rows > 0 ? next : await insist(() => nextDay(options, next))
@@ -103,7 +106,7 @@ async function compareDay(
   let [rows, missing] = [0, 0]
   await mergeRows(source, target, span, ({ from, to }) => {
     if (to !== undefined && from === undefined && isWithin(bound, to))
-      throw new MustAct(
+      throw new SourceLacks(
         `the store that is copied to has the reading of ${nameOf(to)}, which the other one lacks: it holds the readings of something else. Name an empty one`,
       )
     if (from === undefined || !isWithin(bound, from)) return undefined

@@ -8,7 +8,7 @@ import type { CopyOptions } from './copy-readings.ts'
 export type CopiedStatistics = {
   readonly compared: number
   readonly written: number
-  /** Those that the job of a running instance wrote while they were compared. */
+  /** Those that the job of a running instance writes while they are compared: they are not copied. */
   readonly changing: number
 }
 
@@ -75,9 +75,10 @@ async function copySpan<Row extends AreaStats | SensorStats>(
   }
   const { all, rows } = await differing()
   if (rows.length === 0) return { compared: all, written: 0, changing: 0 }
-  await write(target, rows)
+  const whole = rows.filter(isWhole)
+  await write(target, whole)
   const after = await differing()
-  return { compared: all, written: rows.length, changing: after.rows.length }
+  return { compared: all, written: whole.length, changing: after.rows.length }
 }
 
 const seriesOfArea = (area: string, size: BucketSize): Series<AreaStats> =>
@@ -123,6 +124,22 @@ async function firstDay(store: Store): Promise<number | undefined> {
   const [day] = await store.areaDays(wholeNetwork, 0, Date.now() + dayMs)
   const times = [reading?.timeMs, day?.startMs].filter((time) => time !== undefined)
   return times.length === 0 ? undefined : floorTo(Math.min(...times), dayMs)
+}
+
+/** Of a field that has values. What an earlier version wrote of an area may lack the others. */
+const ofEvery = ['mean', 'min', 'max', 'p50', 'p98'] as const
+const ofSensors = [...ofEvery, 'q02', 'q25', 'q75'] as const
+
+/**
+ * InfluxDB shows some fields of a row before the others while it is written. The job writes it now, so
+ * after the record of statistics that was read first, and its row is written again.
+ */
+function isWhole(row: AreaStats | SensorStats): boolean {
+  const needed = 'sensor' in row ? ofSensors : ofEvery
+  return statFields.every((field) => {
+    const stats = row.fields[field]
+    return stats.n === 0 || needed.every((name) => stats[name] !== null)
+  })
 }
 
 function isSameRow(a: AreaStats | SensorStats, b: AreaStats | SensorStats | undefined): boolean {

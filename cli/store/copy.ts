@@ -1,5 +1,4 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { secondMs } from '../../core/time.ts'
 import {
   keepLogFrom,
   oldestNeeded,
@@ -16,22 +15,15 @@ import {
   type StoreSettings,
   sqliteFileIn,
 } from '../../runtime/machine/store-place.ts'
-import { pause } from '../../runtime/pause.ts'
 import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
 import { openStore } from '../../store/open-store.ts'
-import { type Store, StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
+import { StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { openProgress } from '../shell/progress.ts'
 import { exactWords, neededFlag } from '../shell/words.ts'
-import { type CopiedRows, type CopyOptions, copyReadings } from './copy-readings.ts'
-import { type CopiedStatistics, copyStatistics } from './copy-statistics.ts'
+import { type CopiedStore, copyRows } from './copy-rows.ts'
 import { withNats } from './own-nats.ts'
 
 type Kind = StoreSettings['kind']
-
-/** A store that is away for longer ends the command; it continues when it is run again. */
-const patienceMs = 60 * secondMs
-const linesEveryMs = 10 * secondMs
 
 export async function copy(context: CommandContext): Promise<number> {
   const { flags, print } = context
@@ -60,9 +52,7 @@ export async function copy(context: CommandContext): Promise<number> {
 
 const again = 'What is copied stays: run the same command again, and it continues'
 
-type Done = {
-  readonly readings: CopiedRows
-  readonly statistics: CopiedStatistics
+type Done = CopiedStore & {
   readonly up_to: readonly number[]
 }
 
@@ -85,98 +75,16 @@ async function copyStore(
   await using source = await openStore(places.from, { readOnly: true })
   await using target = await openStore(places.to)
   await Promise.all([source.ping(), target.ping()])
-  await refuseRetention(source, target)
 
   // the record of statistics first: what is written after it is written again
   const rollup = await readRollUp(nc)
   const bound = await storedUpTo(nc, source)
   const record = { from, to, ...bound, rollup }
   await keepLogFrom(nc, oldestNeeded(record))
-  const insist = insistent(context)
-  const readings = await copyAllReadings({ source, target, bound, insist }, context)
-  const statistics = await copyAllStatistics({ source, target, insist }, context)
+  const copied = await copyRows({ source, target, bound }, context)
   await writeStoreCopy(nc, record)
-  return { readings, statistics, up_to: bound.upTo }
+  return { ...copied, up_to: bound.upTo }
 }
-
-/** A bucket that drops what is older would lose it again, without a fault. */
-async function refuseRetention(source: Store, target: Store): Promise<void> {
-  const keptFromMs = await target.keptFromMs()
-  if (keptFromMs === undefined) return
-  const [oldest] = await source.rangeAll(0, Date.now(), 1, undefined, 'asc')
-  if (oldest === undefined || oldest.timeMs >= keptFromMs) return
-  throw new MustAct(
-    `the bucket drops what is from before ${new Date(keptFromMs).toISOString()}, and there are readings from ${new Date(oldest.timeMs).toISOString()} on: \`influx bucket update --retention 0\`, or copy to another bucket`,
-  )
-}
-
-async function copyAllReadings(
-  options: Omit<CopyOptions, 'onDay'>,
-  context: CommandContext,
-): Promise<CopiedRows> {
-  const { source } = options
-  const [[first], [last]] = await Promise.all([
-    source.rangeAll(0, Number.MAX_SAFE_INTEGER, 1, undefined, 'asc'),
-    source.rangeAll(0, Number.MAX_SAFE_INTEGER, 1),
-  ])
-  if (first === undefined || last === undefined) return { compared: 0, written: 0 }
-  const spanMs = Math.max(1, last.timeMs - first.timeMs)
-  const say = saying(context, 'readings', 100)
-  using _ = say
-  return await copyReadings({
-    ...options,
-    onDay: ({ compared, written, dayMs }) =>
-      say.at(
-        Math.floor(Math.min(1, Math.max(0, (dayMs - first.timeMs) / spanMs)) * 100),
-        `${new Date(dayMs).toISOString().slice(0, 10)}: ${compared} compared, ${written} written`,
-      ),
-  })
-}
-
-async function copyAllStatistics(
-  options: Pick<CopyOptions, 'source' | 'target' | 'insist'>,
-  context: CommandContext,
-): Promise<CopiedStatistics> {
-  const say = saying(context, 'statistics', 100)
-  using _ = say
-  return await copyStatistics({
-    ...options,
-    nowMs: Date.now(),
-    onDone: (done, all) =>
-      say.at(Math.floor((done / all) * 100), `${done} of ${all} areas and sensors`),
-  })
-}
-
-/** A bar on a terminal, else a line now and then. */
-function saying({ isTerminal, note }: CommandContext, label: string, total: number) {
-  const bar = openProgress({ label, total, isTerminal })
-  let saidMs = performance.now()
-  return {
-    at: (done: number, words: string): void => {
-      bar.at(done, words)
-      if (isTerminal || performance.now() - saidMs < linesEveryMs) return
-      saidMs = performance.now()
-      note(`${label}: ${done} %, ${words}`)
-    },
-    [Symbol.dispose]: () => bar[Symbol.dispose](),
-  }
-}
-
-const insistent =
-  ({ note, stop }: CommandContext): CopyOptions['insist'] =>
-  async (work) => {
-    const untilMs = performance.now() + patienceMs
-    for (let waitMs = secondMs; ; waitMs = Math.min(2 * waitMs, 8 * secondMs)) {
-      stop.throwIfAborted()
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable) || performance.now() > untilMs) throw error
-        note(`${error.message}: trying again`)
-        await pause(waitMs, stop)
-      }
-    }
-  }
 
 function kindFlag({ flags }: CommandContext, name: string): Kind {
   const kind = neededFlag(flags, name, name === 'from' ? 'sqlite' : 'influx')

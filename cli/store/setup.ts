@@ -24,6 +24,9 @@ const tokens = {
   'influx-read-token': { actions: ['read'], words: 'reads' },
 } as const
 
+/** In the data folder, or where --secrets names. */
+export const tokenFiles: readonly string[] = Object.keys(tokens)
+
 /** A rotation is kept in the operators' log; the first set-up may come before there is any. */
 export const setup = (context: CommandContext): Promise<number> =>
   ['rotate', 'finish'].some((flag) => context.flags[flag] === true)
@@ -73,7 +76,7 @@ async function setUp(context: CommandContext): Promise<number> {
   }
   if (secrets === undefined) done.push(`${envFile}: ${writeSettings(wanted)}`)
   if (flags['json'] === true)
-    print(JSON.stringify({ url, org, bucket, folder, files: Object.keys(tokens), done }))
+    print(JSON.stringify({ url, org, bucket, folder, files: tokenFiles, done }))
   else for (const line of done) print(line)
   if (secrets === undefined && flags['json'] !== true) {
     const hasHistory = sqliteHasRows(sqliteFileIn(dataFolder))

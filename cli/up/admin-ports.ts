@@ -7,9 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { secondMs } from '../../core/time.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { isRunning, listProcesses } from '../../runtime/machine/process-list.ts'
-import { writePrivateFile } from '../../runtime/private-file.ts'
 import { adminPortsFrom, adminProcesses, takenAdminPorts } from '../shell/chosen-ports.ts'
-import { readPort } from './kept-port.ts'
+import { readPort, wantedOrInstead } from './kept-port.ts'
 
 const usualFirst = 9480
 /** A process of a killed supervisor stops by itself within this time. */
@@ -29,15 +28,24 @@ export type AdminPorts = (name: string) => number
 export async function adminPorts({ dataFolder, chosen, note }: Options): Promise<AdminPorts> {
   if (chosen === 0) return () => 0
   const file = join(dataFolder, 'admin-port')
-  const recorded = readPort(file)
-  const wanted = chosen ?? recorded ?? usualFirst
-  const [fault] = await takenAdminPorts(wanted)
-  const first = fault === undefined ? wanted : await freeBlock()
+  const wanted = chosen ?? readPort(file) ?? usualFirst
+  const {
+    port: first,
+    fault,
+    former,
+  } = await wantedOrInstead(wanted, {
+    file,
+    faultOf: async (one) => (await takenAdminPorts(one))[0],
+    anyFree: freeBlock,
+  })
   if (fault !== undefined)
     note(
-      `${fault.split(': stop')[0]} by another program: the admin ports are ${first} to ${first + adminProcesses.length - 1} from now on, so change what scrapes them, or stop that program and start with --admin-port ${wanted}`,
+      `${fault.split(': stop')[0]} by another program: the admin ports are ${first} to ${first + adminProcesses.length - 1}. Each start tries ${wanted} again, so stop that program and start again; or keep these with --admin-port ${first}, and change what scrapes them`,
     )
-  if (first !== recorded) writePrivateFile(file, `${first}\n`)
+  else if (former !== undefined && chosen === undefined)
+    note(
+      `admin port ${wanted} is free again: the admin ports are no longer those from ${former} on`,
+    )
   const ports = new Map(adminPortsFrom(first))
   return (name) => ports.get(name) ?? 0
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { secondMs } from '../../core/time.ts'
+import { fewRepeats } from '../../runtime/few-repeats.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import { freePort, takenPorts } from '../../runtime/machine/free-port.ts'
 import type { Service } from '../../runtime/machine/keep-alive.ts'
 import { checkHealth } from '../../runtime/machine/watch-silence.ts'
-import { quietRepeats } from '../../runtime/quiet-repeats.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { askReady } from '../shell/status-local.ts'
 
@@ -58,16 +58,13 @@ export function processService(options: Options): ProcessService {
   const { name, args, hasAdmin, env, log, output } = options
   let adminPort = 0
   let lastWords: string | undefined
-  const repeats = quietRepeats()
+  const { isFirst } = fewRepeats({ say: (words) => log.info({ from: name }, words) })
   const show = (line: string, entry: Entry | undefined): void => {
     // lines of level info and below may repeat: each is about another request
-    const canRepeat = entry === undefined || entry.level === 'warn' || entry.level === 'error'
-    const what = entry === undefined ? line : `${entry.level} ${entry.msg}`
-    const heldBack = canRepeat ? repeats.show(what, performance.now()) : 0
-    if (heldBack === undefined) return
+    const isTrouble = entry === undefined || entry.level === 'warn' || entry.level === 'error'
+    if (isTrouble && !isFirst(entry?.msg ?? line)) return
     if (entry) output.write(`${line}\n`)
     else log.info({ from: name }, line)
-    if (heldBack > 0) log.info({ from: name, times: heldBack }, `repeated: ${entry?.msg ?? line}`)
   }
   const start = async (): Promise<Child> => {
     adminPort = hasAdmin ? await portFor(options) : 0

@@ -40,7 +40,7 @@ data. Everything listens on this machine alone, unless --listen says otherwise.
   --nats-port N       of the NATS server it starts; default that of the last start on this
                       data folder, a free one at the first; 0: any free port
   --dashboard-port N  default 8081; 0: any free port
-  --mqtt-port N       where MQTT devices sign in; default 1883, or any free port where that is
+  --mqtt-port N       where MQTT devices sign in; default 1883, or any free port while that is
                       taken; 0: any free port; kept for the next start, as the next one
   --push-port N       where firmware posts to over HTTP; default 8082, in the same way
   --admin-port N      /health, /ready and /metrics of our processes: the first of seven ports that

@@ -1,7 +1,7 @@
 /**
  * A shard's ledger in memory: the fold of its records. A delivery that waits has a slot of 27 bytes
- * in typed arrays; what is due when, and in which order, is derived from it (`due-wheel.ts`,
- * `slot-queue.ts`) and not recorded.
+ * in typed arrays; what is due when, and in which order, is derived from it (`due-slots.ts`)
+ * and not recorded.
  */
 import {
   type DeliveryKey,

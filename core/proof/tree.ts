@@ -5,7 +5,7 @@
  * In version 1 a pair is sorted before it is hashed, so a path is only siblings, without directions: a
  * leaf's place is not proven, and OpenZeppelin's `MerkleProof.verify` agrees on chain. In version 2 it is
  * not sorted, and the directions of a path follow from the leaf's rank and the count of leaves
- * (`ranked-path.ts`). There a node begins with the byte 0x01 and has 65 bytes: no 32 bytes that are hashed
+ * (`Place`). There a node begins with the byte 0x01 and has 65 bytes: no 32 bytes that are hashed
  * into a leaf are a node, and no node of one version is a node of the other.
  *
  * An inner node and the root fold like leaves: a verifier derives the leaf from the reading and never
@@ -15,8 +15,9 @@
  * up, so one tile and the tree of the tiles' roots give any path without the rest.
  */
 import { MerkleTree as Tree } from 'merkletreejs/MerkleTree'
+import { nOfSeq, partitionOfSeq } from '../air/reading.ts'
 import type { Brand } from '../brand.ts'
-import type { BatchVersion } from './header.ts'
+import type { BatchHeader, BatchVersion } from './header.ts'
 import type { Keccak } from './leaf.ts'
 
 /**
@@ -126,6 +127,11 @@ export function merkleTree(nodes: readonly Uint8Array[], hash: NodeHash): Merkle
   }
 }
 
+function asBuffer(node: Uint8Array): Buffer {
+  assertNode(node)
+  return Buffer.from(node.buffer, node.byteOffset, node.byteLength)
+}
+
 /**
  * The root that follows from a leaf of a batch of version 1 and its path, wherever the leaf is. The
  * caller compares it with the one it trusts. Of version 2: `foldPlaced`.
@@ -156,7 +162,76 @@ export const tiledPath = ({ tile, top, index }: TiledPath, hash: NodeHash): Uint
   ...top.pathOf(Math.floor(index / tileLeaves)),
 ]
 
-function asBuffer(node: Uint8Array): Buffer {
-  assertNode(node)
-  return Buffer.from(node.buffer, node.byteOffset, node.byteLength)
+/**
+ * In a batch of version 2. Its leaves are in the order of their numbers, so a number's place follows
+ * from the batch's header; and from rank and count follow a path's directions and its length. A
+ * verifier derives all of it, so a number is in exactly one place of its batch.
+ */
+export type Place = {
+  /** Of the leaf, from 0. */
+  readonly rank: number
+  /** Of all leaves of the tree. */
+  readonly count: number
+}
+
+/** @returns undefined where the number is not one of the batch's */
+export function rankOf(
+  { nFirst, nLast }: Pick<BatchHeader, 'nFirst' | 'nLast'>,
+  seq: number,
+): number | undefined {
+  const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
+  const [from, to] = [nFirst[partition], nLast[partition]]
+  if (from === undefined || to === undefined || n < from || n > to) return undefined
+  let rank = n - from
+  for (let q = 0; q < partition; q++) rank += (nLast[q] ?? 0) - (nFirst[q] ?? 0) + 1
+  return rank
+}
+
+export type PathFault =
+  /** There is no such place: the rank is not a whole number below the count. */
+  | 'rank'
+  /** The path has fewer siblings than the place has. */
+  | 'short'
+  /** It has more. */
+  | 'long'
+
+/** How many siblings the path of a place has. */
+export function pathLength({ rank, count }: Place): number {
+  let length = 0
+  for (const { isAlone } of levels(rank, count)) if (!isAlone) length++
+  return length
+}
+
+/**
+ * The root that follows from a leaf in its place; the caller compares it with the one it trusts.
+ * @throws RangeError where a node has not 32 bytes
+ */
+export function foldPlaced(
+  leaf: Uint8Array,
+  path: readonly Uint8Array[],
+  { rank, count }: Place,
+  hash: NodeHash,
+): Uint8Array | PathFault {
+  if (!(Number.isSafeInteger(rank) && Number.isSafeInteger(count) && rank >= 0 && rank < count))
+    return 'rank'
+  const length = pathLength({ rank, count })
+  if (path.length !== length) return path.length < length ? 'short' : 'long'
+  const siblings = path.values()
+  let node = leaf
+  for (const { isAlone, isRight } of levels(rank, count)) {
+    const sibling = isAlone ? undefined : siblings.next().value
+    if (sibling !== undefined) node = isRight ? hash(sibling, node) : hash(node, sibling)
+  }
+  return node
+}
+
+/** From the leaves up. Numbers may be above 2^31, so no bits are shifted. */
+function* levels(rank: number, count: number) {
+  let [at, size] = [rank, count]
+  while (size > 1) {
+    const isRight = at % 2 === 1
+    yield { isRight, isAlone: !isRight && at === size - 1 }
+    at = Math.floor(at / 2)
+    size = Math.ceil(size / 2)
+  }
 }

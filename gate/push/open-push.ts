@@ -5,7 +5,8 @@ import { type HttpLimits, startHttpServer } from '../../runtime/http/http-server
 import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { LevelNow } from '../../runtime/nats/format-level.ts'
-import { type WatchedBucket, watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { BucketView } from '../../runtime/nats/packed-bucket.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseApplication } from '../../schemas/devices/application.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -36,7 +37,7 @@ export type PushOptions = {
   readonly tls?: TlsFiles | undefined
   readonly nc: NatsConnection
   readonly book: Pick<CredentialBook, 'check'>
-  readonly sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>
+  readonly sensors: Omit<BucketView<RegisteredSensor>, 'entries'>
   /**
    * Readings that wait for NATS are in its folder `push-spool`; a second gate has its own beside
    * it.

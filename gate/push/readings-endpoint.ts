@@ -3,9 +3,13 @@
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-import { isRawReading, schemaFault } from '../../schemas/log/decode-raw.ts'
 import { numbersAsSent } from '../../schemas/log/number-texts.ts'
-import { maxRawItems, type RawReading } from '../../schemas/log/raw-reading.ts'
+import {
+  isRawReading,
+  maxRawItems,
+  type RawReading,
+  schemaFault,
+} from '../../schemas/log/raw-reading.ts'
 import { isObject } from '../devices/mapped.ts'
 import { knownSensor } from './device-endpoints.ts'
 import type { Endpoint, Judging } from './endpoint.ts'

@@ -19,8 +19,8 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { Counter, type Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { PackedBucket } from '../../runtime/nats/packed-bucket.ts'
 import { endsPull } from '../../runtime/nats/until-silent.ts'
-import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
 import { pause } from '../../runtime/pause.ts'
 import { LeasedTask, type Work } from '../../runtime/process/leased-task.ts'
 import { Lifetime } from '../../runtime/process/lifetime.ts'
@@ -35,7 +35,7 @@ import { createTopicWork } from './topic-work.ts'
 
 export type TopicsOptions = {
   readonly nc: NatsConnection
-  readonly sensors: WatchedBucket<RegisteredSensor>
+  readonly sensors: PackedBucket<RegisteredSensor>
   /** Stable over restarts (`runtime/process/instance-id.ts`). */
   readonly holder: string
   readonly guard: InputGuard

@@ -7,9 +7,8 @@ import { readUpTo } from '../../runtime/nats/read-up-to.ts'
 import { lastMessage, nextMessage } from '../../runtime/nats/stored-message.ts'
 import { readWal, type WalMessage } from '../../runtime/nats/wal-message.ts'
 import { ledgerSnapSubject, ledgerStream, walSubject } from '../../schemas/subjects.ts'
-import { areRecords, foldRecords } from '../../schemas/webhooks/ledger-records.ts'
+import { areRecords, foldRecords, noCursors } from '../../schemas/webhooks/ledger-records.ts'
 import type { Manifest } from '../../schemas/webhooks/ledger-snapshot.ts'
-import { noCursors } from '../../schemas/webhooks/ledger-version.ts'
 import { lastManifest } from './manifest.ts'
 
 export type Recovered = {

@@ -13,12 +13,12 @@ import {
   manifestSubject,
   walSubject,
 } from '../../schemas/subjects.ts'
+import { versionOf } from '../../schemas/webhooks/ledger-records.ts'
 import {
   encodeManifest,
   type LedgerSnapshot,
   type Manifest,
 } from '../../schemas/webhooks/ledger-snapshot.ts'
-import { versionOf } from '../../schemas/webhooks/ledger-version.ts'
 import { lastManifest } from './manifest.ts'
 import type { WalContext } from './wal.ts'
 

@@ -17,8 +17,7 @@ import { isWrongLastSequence, type Stored } from '../../runtime/nats/stored-mess
 import { readWal, setWalHeaders, type WalMessage } from '../../runtime/nats/wal-message.ts'
 import { NewerFormat } from '../../schemas/formats.ts'
 import { ledgerStream, walSubject } from '../../schemas/subjects.ts'
-import { encodeRecords, levelOfRecord } from '../../schemas/webhooks/ledger-records.ts'
-import { versionOf } from '../../schemas/webhooks/ledger-version.ts'
+import { encodeRecords, levelOfRecord, versionOf } from '../../schemas/webhooks/ledger-records.ts'
 
 /** Another process owns the shard: stop, and let the leases decide. */
 export class Fenced extends TryAgain {}

@@ -11,9 +11,9 @@
  */
 
 import { type RateLimit, rateVerdict } from '../../core/access/rate-limit.ts'
-import { breakerState } from '../../core/delivery/breaker.ts'
 import { isUrgent } from '../../core/delivery/delivery.ts'
-import { createDueWheel } from '../../core/delivery/due-wheel.ts'
+import { createDueWheel, dequeue, enqueue } from '../../core/delivery/due-slots.ts'
+import { breakerState } from '../../core/delivery/endpoint-health.ts'
 import {
   clearMark,
   dueOf,
@@ -25,13 +25,18 @@ import {
   slotStates,
   stateOf,
 } from '../../core/delivery/ledger.ts'
-import { dequeue, enqueue } from '../../core/delivery/slot-queue.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
-import { createEndpoint, type Endpoint } from './endpoint.ts'
+import {
+  createEndpoint,
+  createPlaceQueue,
+  createRounds,
+  createWakes,
+  type Endpoint,
+  type PlaceQueue,
+  type Rounds,
+  type Wakes,
+} from './endpoints.ts'
 import type { Limits } from './limits.ts'
-import { createPlaceQueue, type PlaceQueue } from './place-queue.ts'
-import { createRounds, type Rounds } from './rounds.ts'
-import { createWakes, type Wakes } from './wakes.ts'
 
 export type Receiver = {
   readonly account: string

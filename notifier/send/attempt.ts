@@ -9,12 +9,11 @@ import {
 } from '../../core/delivery/attempt-verdict.ts'
 import { keyText } from '../../core/delivery/delivery.ts'
 import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
-import { signatureHeaders } from '../../core/delivery/signature.ts'
 import { judgeWebhookUrl } from '../../core/delivery/webhook-url.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import { inWords } from '../../runtime/exit.ts'
-import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
+import { signatureHeaders } from '../../runtime/webhook-signature.ts'
 import type { Attempt, AttemptError } from '../../schemas/webhooks/attempt.ts'
 import { bodyOf, deliveryId, type Occurrence } from '../sources/payload.ts'
 import type { BookEntry, WebhookBook } from '../webhook-book.ts'
@@ -119,7 +118,7 @@ function prepare(
         'content-type': 'application/json',
         'user-agent': userAgent,
         accept: '*/*',
-        ...signatureHeaders(hmacSha256, secrets, signed, signatureHeader),
+        ...signatureHeaders(secrets, signed, signatureHeader),
       },
     }
   } catch (error) {

@@ -5,9 +5,13 @@
  * the next owner finds the delivery due and makes the attempt again, with the same id and bytes.
  */
 import { judgeAttempt } from '../../core/delivery/attempt-verdict.ts'
-import { afterFailure, closedBreaker } from '../../core/delivery/breaker.ts'
 import { sourceOf } from '../../core/delivery/delivery.ts'
-import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
+import {
+  afterFailure,
+  closedBreaker,
+  failedAt,
+  judgeHealth,
+} from '../../core/delivery/endpoint-health.ts'
 import { deliveryAt, type Ledger } from '../../core/delivery/ledger.ts'
 import type { DeliveryRecord, Health, LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import { healthy } from '../../core/delivery/ledger-record.ts'
@@ -16,7 +20,7 @@ import { minuteMs, secondMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import { endSpan, type SpanFacts, spanStart } from '../../runtime/trace.ts'
 import type { NotifierMetrics } from '../metrics.ts'
-import type { Endpoint, Flight } from '../scheduler/endpoint.ts'
+import type { Endpoint, Flight } from '../scheduler/endpoints.ts'
 import type { Occurrence } from '../sources/payload.ts'
 import type { Sources } from '../sources/source.ts'
 import type { BookEntry } from '../webhook-book.ts'

@@ -8,7 +8,6 @@ import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { PublicResolver } from '../../runtime/http/public-resolver.ts'
 import type { AttemptError } from '../../schemas/webhooks/attempt.ts'
-import { boundAnswers } from './bound-answers.ts'
 
 /** Why no connection was made. */
 export class DialError extends Error {
@@ -160,4 +159,35 @@ function never(deadline: AbortSignal, kind: AttemptError): Promise<never> {
       once: true,
     })
   })
+}
+
+class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge'
+  readonly code = 'ANSWER_TOO_LARGE'
+}
+
+/**
+ * Limits how much a receiver may send in answer to one attempt, counted on the socket: whatever the
+ * bytes are (headers, interim answers, chunk extensions, TLS tickets), they cost the same traffic.
+ * Destroys `socket` when one exchange has received `mostBytes`; a read may add at most 64 KiB. An
+ * exchange starts when we have written again: undici sends one request at a time per connection.
+ * @param wire the socket whose bytes are counted: with TLS, the one below it
+ */
+function boundAnswers(socket: Socket, wire: Socket, mostBytes: number): void {
+  let written = socket.bytesWritten
+  let read = wire.bytesRead
+  let before = read
+  const check = (): void => {
+    if (socket.bytesWritten !== written) {
+      written = socket.bytesWritten
+      before = read
+    }
+    read = wire.bytesRead
+    if (read - before < mostBytes) return
+    const most = Math.round(mostBytes / 1_024)
+    socket.destroy(new AnswerTooLarge(`the receiver sent ${most} KiB or more in one answer`))
+  }
+  socket.on('readable', check)
+  // only TLS: a ticket, which makes nothing readable
+  socket.on('session', check)
 }

@@ -1,14 +1,11 @@
 /** Source `events`: the pipeline's decisions about sensors, which EVENTS keeps for 30 days. */
 import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { reportBroken } from '../../runtime/broken.ts'
-import { messageAt } from '../../runtime/nats/stored-message.ts'
-import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
-import { matchEvent } from '../../schemas/match-event.ts'
+import { type AirEvent, matchEvent, parseEvent } from '../../schemas/log/event.ts'
 import { eventSubjects, eventsStream } from '../../schemas/subjects.ts'
 import { occurrenceOfEvent } from './payload.ts'
-import { recentCache } from './recent-cache.ts'
 import type { Source, SourceContext } from './source.ts'
-import { commonOf, streamItems } from './stream-items.ts'
+import { commonOf, recentItems, streamItems } from './stream-items.ts'
 
 const eventsKept = 2_000
 
@@ -16,11 +13,7 @@ export function eventsSource({
   nc,
   thresholdOf,
 }: Pick<SourceContext, 'nc' | 'thresholdOf'>): Source {
-  const events = recentCache<AirEvent>(eventsKept, async (seq) => {
-    // of the stream's leader: a replica that lags behind lacks it, and the delivery would be dead
-    const message = await messageAt(nc, eventsStream, seq)
-    return message && readEvent(message)
-  })
+  const events = recentItems(nc, { stream: eventsStream, most: eventsKept }, readEvent)
   return {
     name: 'events',
     ...streamItems(nc, {

@@ -5,22 +5,21 @@ import type { CodedKind, Matched, WebhookIndex } from '../../core/delivery/webho
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
-import { messageAt } from '../../runtime/nats/stored-message.ts'
 import { readingsStream } from '../../schemas/subjects.ts'
-import { type RecentCache, recentCache } from './recent-cache.ts'
+import { type RecentItems, recentItems } from './stream-items.ts'
 
 /** By sequence; a message has up to 512 KB. */
-export type LogReadings = RecentCache<readonly ArrivedReading[]>
+export type LogReadings = RecentItems<readonly ArrivedReading[]>
 
 const messagesKept = 8
 
 export function openLogReadings(nc: NatsConnection): LogReadings {
   const readLog = logReader(nc)
-  return recentCache(messagesKept, async (seq) => {
-    // of the stream's leader: a replica that lags behind lacks it, and the delivery would be dead
-    const message = await messageAt(nc, readingsStream, seq)
-    return message && (await readLog(message))?.readings
-  })
+  return recentItems(
+    nc,
+    { stream: readingsStream, most: messagesKept },
+    async (message) => (await readLog(message))?.readings,
+  )
 }
 
 /**

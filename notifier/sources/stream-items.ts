@@ -1,10 +1,10 @@
-/** Items that are messages of one stream, by that stream's own sequences. */
+/** Items that are messages of one stream, by that stream's own sequences: all in order, and single ones again. */
 import { type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { minuteMs } from '../../core/time.ts'
 import { openPull } from '../../runtime/nats/pull.ts'
 import { readUpTo } from '../../runtime/nats/read-up-to.ts'
-import { firstSince, messageAt } from '../../runtime/nats/stored-message.ts'
+import { firstSince, messageAt, type Stored } from '../../runtime/nats/stored-message.ts'
 import type { Matched, Source, SourceItem } from './source.ts'
 
 type StreamOptions = {
@@ -76,4 +76,46 @@ async function resumeAfter(
   const isAnother = at !== undefined && at.timeMs > storedMs + clockSlackMs
   if (cursor <= state.last_seq && !isAnother) return cursor
   return ((await firstSince(nc, stream, storedMs + 1)) ?? state.last_seq + 1) - 1
+}
+
+/** What the last messages that were read or seen hold, by sequence. */
+export type RecentItems<T> = {
+  readonly put: (seq: number, value: T) => void
+  /** Two callers that read the same sequence at once share one read. */
+  readonly get: (seq: number) => Promise<T | undefined>
+}
+
+/** Stores what the last `most` messages hold; reads those that it does not have. */
+export function recentItems<T>(
+  nc: NatsConnection,
+  { stream, most }: { readonly stream: string; readonly most: number },
+  contentOf: (message: Stored) => T | undefined | Promise<T | undefined>,
+): RecentItems<T> {
+  const read = async (seq: number): Promise<T | undefined> => {
+    // of the stream's leader: a replica that lags behind lacks it, and the delivery would be dead
+    const message = await messageAt(nc, stream, seq)
+    return message && contentOf(message)
+  }
+  const recent = new Map<number, Promise<T | undefined>>()
+  const keep = (seq: number, value: Promise<T | undefined>): void => {
+    recent.delete(seq)
+    recent.set(seq, value)
+    if (recent.size <= most) return
+    for (const oldest of recent.keys()) {
+      recent.delete(oldest)
+      return
+    }
+  }
+  return {
+    put: (seq, value) => keep(seq, Promise.resolve(value)),
+    get: (seq) => {
+      const known = recent.get(seq)
+      if (known !== undefined) return known
+      const reading = read(seq)
+      keep(seq, reading)
+      // a failure is not cached: the next caller reads again
+      reading.catch(() => recent.delete(seq))
+      return reading
+    },
+  }
 }

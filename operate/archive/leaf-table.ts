@@ -9,9 +9,8 @@ import { partitionCount } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
-import { rankOf } from '../../core/proof/ranked-path.ts'
 import { sortLeaves } from '../../core/proof/sort-leaves.ts'
-import { merkleRoot, nodeBytes, nodeHash, pathIn } from '../../core/proof/tree.ts'
+import { merkleRoot, nodeBytes, nodeHash, pathIn, rankOf } from '../../core/proof/tree.ts'
 import type { LastReading } from '../exports/check-run.ts'
 
 type Slot = {

@@ -11,6 +11,7 @@
  * its records say: it is sealed again soon. It breaks nothing, and vouches for no batch before it.
  */
 
+import type { NatsConnection } from '@nats-io/transport-node'
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import type { Hex } from '../../core/hex.ts'
@@ -18,13 +19,25 @@ import { recordHead } from '../../core/proof/chain-record.ts'
 import { headOf, recordOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { minuteMs } from '../../core/time.ts'
-import type { Anchored, Checked, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import {
+  type Anchored,
+  type Checked,
+  checkedKey,
+  parseAnchored,
+  parseChecked,
+  parseSealed,
+  type SealedBatch,
+} from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
   beginsAfter,
   deploymentOfBatch,
+  parseDeploymentAt,
+  placeOfDeployment,
   startOf,
 } from '../../schemas/anchoring/deployments.ts'
+import { buckets } from '../../schemas/subjects.ts'
 
 /** A finalized head that was read longer ago than this may have changed since. */
 export const freshMs = 5 * minuteMs
@@ -249,4 +262,46 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
     },
     faults: () => new Set([...altered, ...unlinked, ...nowhere()]).size,
   }
+}
+
+export type WatchedBatchIndex = BatchIndex & AsyncDisposable
+
+/** The index over the records of the anchor process, current as they change. */
+export async function watchBatchIndex(
+  nc: NatsConnection,
+  keccak: Keccak,
+): Promise<WatchedBatchIndex> {
+  await using opening = new AsyncDisposableStack()
+  const index = createBatchIndex(keccak)
+  // the values themselves live in the index: what the watch keeps is one `true` a key
+  const batches = await watchBucket(nc, buckets.batches, (value, key) => {
+    take(index, key, value)
+    return true as const
+  })
+  opening.use(batches)
+  opening.defer(
+    batches.onChange(({ key, value }) => {
+      if (value === undefined) take(index, key, undefined)
+    }),
+  )
+  const deployments = new Map<number, AnyDeployment>()
+  const anchoring = await watchBucket(nc, buckets.anchoring, (value, key) => {
+    const k = placeOfDeployment(key)
+    const deployment = k === undefined ? undefined : parseDeploymentAt(k, value)
+    if (k === undefined || deployment === undefined) return undefined
+    deployments.set(k, deployment)
+    index.putDeployments([...deployments].toSorted(([a], [b]) => a - b).map(([, row]) => row))
+    return undefined
+  })
+  opening.use(anchoring)
+  const opened = opening.move()
+  return { ...index, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** @param value undefined: the record is gone; one that does not parse is as good as gone */
+function take(index: BatchIndex, key: string, value: unknown): void {
+  const [, kind = '', number = ''] = /^(header|anchored)\.(\d{1,15})$/.exec(key) ?? []
+  if (kind === 'header') index.putSealed(Number(number), parseSealed(value))
+  else if (kind === 'anchored') index.putAnchored(Number(number), parseAnchored(value))
+  else if (key === checkedKey) index.putChecked(parseChecked(value))
 }

@@ -8,9 +8,9 @@ import type { Reading } from '../../core/air/reading.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
-import { foldPlaced } from '../../core/proof/ranked-path.ts'
 import {
   foldPath,
+  foldPlaced,
   type MerkleTree,
   merkleTree,
   nodeHash,
@@ -19,9 +19,8 @@ import {
 import { hourMs } from '../../core/time.ts'
 import { createCache } from '../../runtime/cache.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
-import type { BlobTop } from '../../schemas/anchoring/batch-blob.ts'
+import { type BlobTop, placeOfLeaf } from '../../schemas/anchoring/batch-blob.ts'
 import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
-import { placeOfLeaf } from '../../schemas/anchoring/leaf-place.ts'
 import type { BatchIndex, UnanchoredWhy } from './batch-index.ts'
 
 export type MismatchWhy =

@@ -11,18 +11,18 @@ import { formatIso } from '../../core/iso-time.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { findSlot, type PartitionState } from '../../core/state/partition-state.ts'
 import { newestMsOf } from '../../core/state/state-columns.ts'
-import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { BucketView } from '../../runtime/nats/packed-bucket.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { ackSubject } from '../../schemas/subjects.ts'
 
 /** The sensors that asked for receipts, as the registry changes. */
-export function watchReceipts(sensors: WatchedBucket<RegisteredSensor>): ReadonlySet<string> {
+export function watchReceipts(sensors: BucketView<RegisteredSensor>): ReadonlySet<string> {
   const wanting = new Set<string>()
   const keep = (id: string, sensor: RegisteredSensor | undefined): void => {
     if (sensor?.receipts === true) wanting.add(id)
     else wanting.delete(id)
   }
-  for (const [id, sensor] of sensors.entries()) keep(id, sensor)
+  for (const [id, sensor] of sensors.entriesNaming('receipts')) keep(id, sensor)
   sensors.onChange(({ key, value }) => keep(key, value))
   return wanting
 }

@@ -22,14 +22,14 @@ import {
   type RegisteredKey,
   type RegisteredSensor,
 } from '../../schemas/devices/registered-sensor.ts'
+import { numberTexts } from '../../schemas/log/number-texts.ts'
 import {
   decodeRaw,
   isFault,
   isRawReading,
   type RawFault,
   sensorNamed,
-} from '../../schemas/log/decode-raw.ts'
-import { numberTexts } from '../../schemas/log/number-texts.ts'
+} from '../../schemas/log/raw-reading.ts'
 import type { RawBatch } from '../intake/raw-message.ts'
 
 export type Signed = { readonly device: Hex; readonly signed: DeviceSignature }

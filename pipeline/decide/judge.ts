@@ -24,10 +24,10 @@ import {
   isFault,
   isRawReading,
   type RawFault,
+  type RawReading,
   schemaFault,
   sensorNamed,
-} from '../../schemas/log/decode-raw.ts'
-import type { RawReading } from '../../schemas/log/raw-reading.ts'
+} from '../../schemas/log/raw-reading.ts'
 import type { RawMessage } from '../intake/raw-message.ts'
 import { badSignature, type Signatures, type SignatureVerdict } from './check-signatures.ts'
 import type { DayBook } from './day-books.ts'

@@ -1,5 +1,6 @@
-import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream'
+import type { JetStreamManager } from '@nats-io/jetstream'
 import { dayMs } from '../../core/time.ts'
+import { readStored } from '../../runtime/nats/stored-message.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 
 const keptMs = dayMs
@@ -24,20 +25,6 @@ export async function purgeRaw(
     return
   }
   if (Date.parse(state.first_ts) > nowMs - keptMs) return
-  const young = await firstSince(manager, stream, nowMs - keptMs)
-  await manager.streams.purge(stream, { seq: Math.min(rawLast, young ?? rawLast) })
-}
-
-async function firstSince(
-  manager: JetStreamManager,
-  stream: string,
-  sinceMs: number,
-): Promise<number | undefined> {
-  try {
-    const first = await manager.direct.getMessage(stream, { start_time: new Date(sinceMs) })
-    return first?.seq
-  } catch (error) {
-    if (error instanceof JetStreamApiError) return undefined
-    throw error
-  }
+  const young = await readStored(manager, stream, { start_time: new Date(nowMs - keptMs) })
+  await manager.streams.purge(stream, { seq: Math.min(rawLast, young?.seq ?? rawLast) })
 }

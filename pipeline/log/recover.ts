@@ -11,7 +11,12 @@ import { MustAct } from '../../runtime/exit.ts'
 import { followLog } from '../../runtime/nats/follow-log.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readSnapshot } from '../../runtime/nats/read-snapshot.ts'
-import { lastMessage, messageAt, type Stored } from '../../runtime/nats/stored-message.ts'
+import {
+  firstSince,
+  lastMessage,
+  messageAt,
+  type Stored,
+} from '../../runtime/nats/stored-message.ts'
 import type { RefusedKey } from '../../schemas/log/snapshot.ts'
 import { rawStream, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 
@@ -96,8 +101,6 @@ async function rawPosition(
   const at: Stored | undefined = rawLast > 0 ? await messageAt(nc, stream, rawLast) : undefined
   const isReused = at !== undefined && at.timeMs !== rawLastTimeMs
   if (state.last_seq >= rawLast && !isReused) return { rawFrom: rawLast + 1, rawLost: false }
-  const later = await manager.direct
-    .getMessage(stream, { start_time: new Date(rawLastTimeMs + 1) })
-    .catch(() => null)
-  return { rawFrom: later?.seq ?? state.last_seq + 1, rawLost: true }
+  const later = await firstSince(nc, stream, rawLastTimeMs + 1)
+  return { rawFrom: later ?? state.last_seq + 1, rawLost: true }
 }

@@ -4,18 +4,15 @@
  * the registry, so what changed while no process kept it is written too.
  */
 import { createHash } from 'node:crypto'
-import type { NatsConnection } from '@nats-io/transport-node'
-import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
-import { type WatchedBucket, watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { BucketView } from '../../runtime/nats/packed-bucket.ts'
 import {
   begunSites,
-  parseAnySensor,
   type RegisteredSensor,
   siteAt,
 } from '../../schemas/devices/registered-sensor.ts'
-import { buckets } from '../../schemas/subjects.ts'
 import type { SensorListing } from '../../store/sensor-listing.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -52,8 +49,8 @@ export function listingOf(sensor: RegisteredSensor, nowMs: number): SensorListin
 
 type ListStore = Pick<Store, 'listedSensors' | 'writeListings'>
 type Options = {
-  readonly nc: NatsConnection
-  readonly rules: SensorIdRules
+  /** Retired sensors too. */
+  readonly registry: BucketView<RegisteredSensor>
   readonly store: ListStore
   readonly nowMs: () => number
   readonly pause: (ms: number) => Promise<void>
@@ -67,16 +64,10 @@ const sensorsAtOnce = 500
 
 /** Runs until `stop`; every failure is tried again. */
 export async function keepSensorList(options: Options, stop: AbortSignal): Promise<void> {
-  const { nc, rules, pause, onFailure } = options
+  const { pause, onFailure } = options
   while (!stop.aborted) {
     try {
-      await using registry = await watchBucket(
-        nc,
-        buckets.sensors,
-        (value, key) => parseAnySensor(value, rules, key),
-        { isReadOnly: true },
-      )
-      await follow(registry, options, stop)
+      await follow(options, stop)
     } catch (error) {
       if (!stop.aborted) onFailure(error)
       await pause(retryMs)
@@ -85,12 +76,12 @@ export async function keepSensorList(options: Options, stop: AbortSignal): Promi
 }
 
 async function follow(
-  registry: WatchedBucket<RegisteredSensor>,
-  { store, nowMs, pause }: Options,
+  { registry, store, nowMs, pause }: Options,
   stop: AbortSignal,
 ): Promise<void> {
   const changed = new Set<string>()
-  registry.onChange(({ key }) => changed.add(key))
+  using following = new DisposableStack()
+  following.defer(registry.onChange(({ key }) => changed.add(key)))
   const listed = new Map(await store.listedSensors())
   /** When the next site of a sensor begins, which is not listed before. */
   const begins = new Map<SensorId, number>()

@@ -1,7 +1,9 @@
 /** Files next to the configuration of our own nats-server, so that sensors can sign in. */
-import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MustAct } from '../exit.ts'
+import { createSecureContext } from 'node:tls'
+import { inWords, MustAct } from '../exit.ts'
+import { writePrivateFile } from '../private-file.ts'
 import type { NatsDoor } from './nats-config.ts'
 import { type UsersFile, usersConf } from './nats-users.ts'
 
@@ -24,7 +26,6 @@ export function writeDoor(
   seenAs: string,
 ): NatsDoor {
   writeFileSync(join(folder, usersFile), usersConf(users), { mode: 0o600 })
-  if (tls) copyCertificate(tls, folder)
   return {
     usersFile,
     mqttPort,
@@ -35,19 +36,44 @@ export function writeDoor(
   }
 }
 
-/** @throws MustAct if one of the files cannot be read */
+/**
+ * Only a whole pair is copied: of a rotation that is half done, or was interrupted, the former one stays.
+ * @returns why it does; undefined: it is copied
+ * @throws MustAct if there is no former one
+ */
 export function copyCertificate(
   { certFile, keyFile }: NonNullable<DoorSettings['tls']>,
   folder: string,
-): void {
-  const copy = (from: string, to: string, setting: string): void => {
-    try {
-      copyFileSync(from, join(folder, to))
-      chmodSync(join(folder, to), 0o600)
-    } catch (cause) {
-      throw new MustAct(`${setting} names ${from}, which cannot be read`, { cause })
-    }
+): string | undefined {
+  const copies = [join(folder, certCopy), join(folder, keyCopy)] as const
+  try {
+    const cert = readNamed(certFile, 'AIRPROOF_TLS_CERT_FILE')
+    const key = readNamed(keyFile, 'AIRPROOF_TLS_KEY_FILE')
+    assertPair({ cert, key }, `AIRPROOF_TLS_KEY_FILE names ${keyFile}, not the key of ${certFile}`)
+    writePrivateFile(copies[0], cert)
+    writePrivateFile(copies[1], key)
+    return undefined
+  } catch (error) {
+    if (!copies.every((file) => existsSync(file))) throw error
+    return inWords(error)
   }
-  copy(certFile, certCopy, 'AIRPROOF_TLS_CERT_FILE')
-  copy(keyFile, keyCopy, 'AIRPROOF_TLS_KEY_FILE')
+}
+
+function readNamed(file: string, setting: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new MustAct(`${setting} names ${file}, which cannot be read`, { cause })
+  }
+}
+
+function assertPair(
+  pair: { readonly cert: string; readonly key: string },
+  otherwise: string,
+): void {
+  try {
+    createSecureContext(pair)
+  } catch (cause) {
+    throw new MustAct(otherwise, { cause })
+  }
 }

@@ -19,6 +19,8 @@ import {
   deniedSubject,
   eventSubjects,
   eventsStream,
+  imageStream,
+  imageSubjects,
   laneSubject,
   ledgerStream,
   mailStream,
@@ -105,7 +107,10 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...eventSubjects('*'),
       ackSubject('*'),
       ...keys('system', systemKeys.rollup, `${storedPrefix}>`, systemKeys.store),
+      // by these entries it decides itself; the image of the credentials is the gate's, which alone may read them
+      imageSubjects('sensors'),
       ...leases(partitionLease('*'), tasks.rollUp, tasks.neighbours, tasks.sensorList),
+      ...leases(tasks.sensorsImage),
       ...leases(alive('pipeline'), level('pipeline')),
     ],
     reads: [
@@ -113,6 +118,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       readingsStream,
       eventsStream,
       stateStream,
+      imageStream('sensors'),
       ...bucketStreams('sensors', 'webhooks', 'system', 'leases'),
     ],
     // only the newest refusals per sensor are kept
@@ -154,6 +160,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...ledgers,
       readingsStream,
       eventsStream,
+      imageStream('sensors'),
       ...bucketStreams('sensors', 'accounts', 'webhooks', 'system', 'leases'),
     ],
     purges: ledgers,
@@ -163,6 +170,8 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     writes: [
       ...keys('system', systemKeys.archive, systemKeys.retention, neededByArchive),
       ...leases(tasks.archive, alive('archive'), level('archive')),
+      // how long readings stay, which is one of its settings
+      auditSubject(commandLine),
     ],
     reads: [
       readingsStream,
@@ -188,6 +197,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       stateStream,
       blobsStream,
       attemptsStream,
+      imageStream('sensors'),
       ...bucketStreams('sensors', 'accounts', 'keys', 'quota', 'used', 'webhooks'),
       ...bucketStreams('batches', 'proofs', 'anchoring', 'system'),
     ],
@@ -223,6 +233,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       auditStream,
       requestsStream,
       ...ledgers,
+      imageStream('sensors'),
       ...bucketStreams('accounts', 'emails', 'keys', 'passwords', 'sessions', 'tokens'),
       ...bucketStreams('quota', 'used', 'webhooks', 'sensors'),
       ...bucketStreams('batches', 'anchoring', 'system', 'leases'),
@@ -237,10 +248,14 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     writes: [
       'air.raw.*.*',
       ...keys('seen'),
-      ...leases(tasks.flood, alive('gate'), tasks.topics, alive('topics'), level('gate')),
+      imageSubjects('credentials'),
+      ...leases(tasks.flood, tasks.credentialsImage, tasks.topics),
+      ...leases(alive('gate'), alive('topics'), level('gate')),
     ],
     reads: [
       topicsStream,
+      imageStream('sensors'),
+      imageStream('credentials'),
       ...bucketStreams('sensors', 'credentials', 'applications', 'seen', 'system', 'leases'),
     ],
     acknowledges: [topicsStream],

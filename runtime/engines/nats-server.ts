@@ -55,6 +55,12 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await endLeftNatsServer({ engine, folder, ...(log && { log }) })
 
+  const copyPair = (): boolean => {
+    const why = door?.tls && copyCertificate(door.tls, folder)
+    if (why !== undefined) log?.warn(`${why}: the former certificate stays in use`)
+    return why === undefined
+  }
+  copyPair()
   const isInDocker = engine.kind === 'docker'
   const seenAs = isInDocker ? '/data' : folder
   const ours = {
@@ -94,8 +100,7 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
     port,
     url: `nats://${reachedAt(host)}:${port}`,
     reload: () => {
-      if (door?.tls) copyCertificate(door.tls, folder)
-      child.kill('SIGHUP')
+      if (copyPair()) child.kill('SIGHUP')
     },
   }
 }

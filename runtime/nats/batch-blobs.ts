@@ -1,5 +1,5 @@
 /** Reads a batch's stored data for proofs (`schemas/anchoring/batch-blob.ts`). */
-import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type BlobTop, cutLeaves, decodeBlobTop } from '../../schemas/anchoring/batch-blob.ts'
 import { assertKnownHeader } from '../../schemas/formats.ts'
@@ -12,25 +12,17 @@ export type BatchBlobs = {
   readonly tile: (index: number, tile: number) => Promise<Uint8Array[] | undefined>
 }
 
-// nats-server errors.json; the response to a direct get has only the status
-const noMessageFound = 10_037
-
-/** The data never change, so a caller may cache them. */
+/** The data never change, so a caller may cache them, and any replica may answer that has them. */
 export async function openBatchBlobs(nc: NatsConnection): Promise<BatchBlobs> {
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const read = async (subject: string): Promise<Uint8Array | undefined> => {
-    try {
-      const message = await manager.direct.getMessage(blobsStream, { last_by_subj: subject })
-      if (message === null) return undefined
-      assertKnownHeader('blob', message.header, subject)
-      return message.data
-    } catch (error) {
-      const isMissing =
-        error instanceof JetStreamApiError &&
-        (error.code === noMessageFound || error.status === 404)
-      if (isMissing) return undefined
-      throw error
-    }
+    const query = { last_by_subj: subject }
+    const found =
+      (await manager.direct.getMessage(blobsStream, query)) ??
+      // a replica that lags does not have it yet
+      (await manager.streams.getMessage(blobsStream, query))
+    assertKnownHeader('blob', found?.header, subject)
+    return found?.data
   }
   return {
     top: async (index) => {

@@ -1,10 +1,12 @@
 import { jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { lastMessage } from './stored-message.ts'
 
 /**
  * The values of several keys of a bucket, by one request that leaves nothing on the server:
  * `kv.keys()` leaves a consumer there for five minutes, and a stream has at most a thousand of them.
- * A key may have `*` for one of its parts, and `>` for its end.
+ * A key may have `*` for one of its parts, and `>` for its end. A replica that lags may answer, with what
+ * it has: what is decided for good needs `currentValues`.
  * @returns key → text, without deleted and missing entries
  */
 export async function lastValues(
@@ -31,6 +33,26 @@ export async function lastValues(
   })
   await ended
   return values
+}
+
+/** The same of one key, from the leader of the bucket, by a request for each entry. */
+export async function currentValues(
+  nc: NatsConnection,
+  bucket: string,
+  key: string,
+): Promise<ReadonlyMap<string, string>> {
+  const stream = `KV_${bucket}`
+  const prefix = `$KV.${bucket}.`
+  const manager = await jetstreamManager(nc, { checkAPI: false })
+  const { state } = await manager.streams.info(stream, { subjects_filter: prefix + key })
+  const subjects = Object.keys(state.subjects ?? {})
+  const entries = await Promise.all(
+    subjects.map(async (subject) => {
+      const { data = new Uint8Array() } = (await lastMessage(nc, stream, subject)) ?? {}
+      return [subject.slice(prefix.length), utf8.decode(data)] as const
+    }),
+  )
+  return new Map(entries.filter(([, text]) => text !== ''))
 }
 
 const utf8 = new TextDecoder()

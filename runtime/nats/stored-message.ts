@@ -1,4 +1,13 @@
-import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
+/**
+ * Single messages of a stream, always from its leader. A replica that lags answers a direct get with what
+ * it has: our own commit could look like another process's, and what was just stored like nothing.
+ */
+import {
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  type MsgRequest,
+} from '@nats-io/jetstream'
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 
 export type Stored = {
@@ -9,10 +18,7 @@ export type Stored = {
   readonly data: Uint8Array
 }
 
-/**
- * The last message of a subject, from the stream's leader: with a replica that lags behind, our own
- * commit could look like another process's.
- */
+/** The last message of a subject. */
 export async function lastMessage(
   nc: NatsConnection,
   stream: string,
@@ -60,19 +66,13 @@ export async function firstSince(
   stream: string,
   sinceMs: number,
 ): Promise<number | undefined> {
-  const { direct } = await jetstreamManager(nc, { checkAPI: false })
-  try {
-    const message = await direct.getMessage(stream, { start_time: new Date(sinceMs) })
-    return message?.seq
-  } catch (error) {
-    if (error instanceof JetStreamApiError) return undefined
-    throw error
-  }
+  return (await read(nc, stream, { start_time: new Date(sinceMs) }))?.seq
 }
 
 type Query =
   | { readonly last_by_subj: string }
   | { readonly seq: number; readonly next_by_subj?: string }
+  | { readonly start_time: Date }
 
 async function read(
   nc: NatsConnection,
@@ -84,24 +84,29 @@ async function read(
     checkAPI: false,
     ...(timeout === undefined ? {} : { timeout }),
   })
-  try {
-    const message = await manager.streams.getMessage(stream, query)
-    if (message === null) return undefined
-    return {
-      seq: message.seq,
-      subject: message.subject,
-      timeMs: message.time.getTime(),
-      headers: message.header,
-      data: message.data,
-    }
-  } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === noMessageFound) return undefined
-    throw error
+  return await readStored(manager, stream, query)
+}
+
+/** undefined: there is none. */
+export async function readStored(
+  manager: JetStreamManager,
+  stream: string,
+  query: Query,
+): Promise<Stored | undefined> {
+  // the server takes a time here too, which the client's type does not know
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const message = await manager.streams.getMessage(stream, query as MsgRequest)
+  if (message === null) return undefined
+  return {
+    seq: message.seq,
+    subject: message.subject,
+    timeMs: message.time.getTime(),
+    headers: message.header,
+    data: message.data,
   }
 }
 
 // nats-server errors.json
-const noMessageFound = 10_037
 const wrongLastSequence = 10_071
 const wrongLastSequenceConstant = 10_164
 

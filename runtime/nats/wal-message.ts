@@ -4,12 +4,12 @@ import { type Cursors, levelOfSource, sourceNames } from '../../core/delivery/de
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { assertKnownHeader, versionHeader } from '../../schemas/formats.ts'
 import { walHeaders } from '../../schemas/subjects.ts'
-import { areRecords } from '../../schemas/webhooks/ledger-records.ts'
 import {
+  areRecords,
   type LedgerVersion,
   readCursors,
   writtenCursors,
-} from '../../schemas/webhooks/ledger-version.ts'
+} from '../../schemas/webhooks/ledger-records.ts'
 import { reportBroken } from '../broken.ts'
 import { fenceOf, type Stored } from './stored-message.ts'
 

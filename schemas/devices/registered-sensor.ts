@@ -11,6 +11,7 @@ import {
   type SensorAbout,
   type SensorEntry,
   type SensorKey,
+  type Site,
   sensorSchema,
 } from './sensor.ts'
 import { keysFault } from './sensor-keys.ts'
@@ -81,14 +82,16 @@ export function entryFault(value: unknown, rules: SensorIdRules): string | undef
 /**
  * A sensor in use; a retired one has none of its rights.
  * @param key of the bucket: an entry that names another sensor is invalid
+ * @param isFine `entryFault` found nothing
  * @returns undefined if the entry is invalid: such a sensor is unknown
  */
 export function parseSensor(
   value: unknown,
   rules: SensorIdRules,
   key?: string,
+  isFine?: boolean,
 ): RegisteredSensor | undefined {
-  const sensor = parseAnySensor(value, rules, key)
+  const sensor = parseAnySensor(value, rules, key, isFine)
   return sensor?.retiredMs === undefined ? sensor : undefined
 }
 
@@ -97,49 +100,57 @@ export function parseAnySensor(
   value: unknown,
   rules: SensorIdRules,
   key?: string,
+  isFine = false,
 ): RegisteredSensor | undefined {
-  if (!isEntry(value) || (key !== undefined && key !== value.id)) return undefined
-  const id = rules.parse(value.id)
-  const sites = value.sites
-    .map(({ from, ...site }) => ({ ...site, from: parseIso(from) }))
-    .map(({ from, ...site }) => ({ ...site, fromMs: 'timeMs' in from ? from.timeMs : Number.NaN }))
-    .toSorted((a, b) => a.fromMs - b.fromMs)
-  const [first, ...rest] = sites
-  if (id === undefined || first === undefined) return undefined
-  if (sites.some(({ fromMs, area }) => Number.isNaN(fromMs) || areaFault(area))) return undefined
-  if (keysFault(value) !== undefined) return undefined
-  return {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was checked
+  const entry = isFine || isEntry(value) ? (value as SensorEntry) : undefined
+  if (entry === undefined || (key !== undefined && key !== entry.id)) return undefined
+  const id = rules.parse(entry.id)
+  if (id === undefined) return undefined
+  if (!isFine && (entry.sites.some(isBadSite) || keysFault(entry) !== undefined)) return undefined
+  const [first, ...rest] = entry.sites.map(registeredSite)
+  if (first === undefined) return undefined
+  const sites: RegisteredSensor['sites'] = oldestFirst(first, ...rest)
+  const sensor: Writable<RegisteredSensor> = {
     id,
-    cadenceMs: value.cadence_seconds * secondMs,
-    sites: [first, ...rest],
-    // if the time cannot be read, the sensor counts as retired all the same
-    ...(value.retired_at === undefined ? {} : { retiredMs: timeOf(value.retired_at) }),
-    ...(value.device && { device: value.device }),
-    ...aboutOf(value),
-    ...(value.keys && { keys: value.keys.map(registeredKey) }),
-    ...mustSignOf(value),
-    ...(value.receipts === undefined ? {} : { receipts: value.receipts }),
-    ...(value.flood && {
-      flood: { perSecond: value.flood.per_second, burst: value.flood.burst },
-    }),
+    cadenceMs: entry.cadence_seconds * secondMs,
+    sites,
   }
+  const { retired_at: retired, device, keys, receipts, flood } = entry
+  // if the time cannot be read, the sensor counts as retired all the same
+  if (retired !== undefined) sensor.retiredMs = timeOf(retired)
+  if (device !== undefined) sensor.device = device
+  const about = aboutNames.filter((name) => entry[name] !== undefined)
+  if (about.length > 0) sensor.about = Object.fromEntries(about.map((name) => [name, entry[name]]))
+  if (keys !== undefined) sensor.keys = keys.map(registeredKey)
+  if (entry.signature === 'required') {
+    sensor.mustSign = true
+    const since = parseIso(entry.signature_since ?? '')
+    if ('timeMs' in since) sensor.mustSignSinceMs = since.timeMs
+  }
+  if (receipts !== undefined) sensor.receipts = receipts
+  if (flood !== undefined) sensor.flood = { perSecond: flood.per_second, burst: flood.burst }
+  return sensor
 }
 
-function aboutOf(entry: SensorAbout): Pick<RegisteredSensor, 'about'> {
-  const known = aboutNames.filter((name) => entry[name] !== undefined)
-  if (known.length === 0) return {}
-  return { about: Object.fromEntries(known.map((name) => [name, entry[name]])) }
-}
+/** While it is made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-function mustSignOf({
-  signature,
-  signature_since: since,
-}: SensorEntry): Pick<RegisteredSensor, 'mustSign' | 'mustSignSinceMs'> {
-  if (signature !== 'required') return {}
-  const read = since === undefined ? undefined : parseIso(since)
-  if (read === undefined || !('timeMs' in read)) return { mustSign: true }
-  return { mustSign: true, mustSignSinceMs: read.timeMs }
-}
+const isBadSite = ({ from, area }: Site): boolean =>
+  !('timeMs' in parseIso(from)) || areaFault(area) !== undefined
+
+const registeredSite = ({ from, area, lat, lon, address }: Site): RegisteredSite => ({
+  fromMs: timeOf(from),
+  area,
+  lat,
+  lon,
+  address,
+})
+
+const oldestFirst = (...sites: [RegisteredSite, ...RegisteredSite[]]): RegisteredSensor['sites'] =>
+  // sorting leaves none out
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  sites.sort((a, b) => a.fromMs - b.fromMs) as [RegisteredSite, ...RegisteredSite[]]
 
 const registeredKey = ({
   algorithm,

@@ -1,5 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { qualityLevels } from '../../core/air/quality-level.ts'
+import { levelOfNames, qualityLevels } from '../../core/air/quality-level.ts'
+import { criticalAqi } from '../../core/air/thresholds.ts'
+import type { EventPlace, Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { checkOf } from '../check.ts'
 import { asVersion1 } from '../formats.ts'
 import { measurements } from '../measured.ts'
@@ -107,4 +109,29 @@ export function parseEvent(data: Uint8Array): AirEvent | string {
   if (isEvent(value)) return value
   const [first] = isEvent.errors ?? []
   return `it is not an event: ${first?.instancePath ?? ''} ${first?.message ?? ''}`
+}
+
+/** Which webhooks an event of the log concerns: for deliveries, and for what would have been one. */
+export function matchEvent(event: AirEvent, index: WebhookIndex, on: Matched): void {
+  const place = { sensor: event.sensor_id, area: event.area }
+  switch (event.kind) {
+    case 'rise':
+      return matchRise(event, { ...place, level: levelOfNames(event.reading.quality) }, index, on)
+    case 'online':
+      return index.match('sensor.online', place, 0, on)
+    case 'offline':
+      return index.match('sensor.offline', place, 0, on)
+    case 'quality':
+      return index.match('sensor.quality', place, 0, on)
+  }
+}
+
+export function matchRise(
+  event: { readonly from: number; readonly to: number },
+  place: EventPlace,
+  index: WebhookIndex,
+  on: Matched,
+): void {
+  index.rise(place, event, on)
+  if (event.from <= criticalAqi && criticalAqi < event.to) index.match('aqi.critical', place, 0, on)
 }

@@ -22,6 +22,7 @@ import { checkOf } from '../check.ts'
 import type { FormatLevel } from '../format-level.ts'
 import { assertKnown, formats, NewerFormat } from '../formats.ts'
 import {
+  addSignatures,
   idOf,
   integer,
   integerOrNull,
@@ -31,9 +32,11 @@ import {
   rowsV1,
   rowsV2,
   rowsV3,
+  type SignedRow,
+  signedItems,
+  signedRows,
   text,
 } from './readings-rows.ts'
-import { addSignatures, type SignedRow, signedItems, signedRows } from './signed-rows.ts'
 
 /** A row of exactly these columns. */
 const row = <const Columns extends readonly object[]>(items: Columns) =>

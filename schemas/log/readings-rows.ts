@@ -1,6 +1,9 @@
-/** A reading as a row of a READINGS message: schema, writer and reader of each version. */
+/** The rows of a READINGS message, readings and signatures: schema, writer and reader of each version. */
+
+import { type DeviceSignature, signatureAlgorithms } from '../../core/air/device-signature.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, trimmed } from '../../core/air/values.ts'
+import { type Hex, isHash } from '../../core/hex.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { assertKnownQuantities } from './unknown-quantities.ts'
 
@@ -112,4 +115,59 @@ function readWithLeaf2(row: readonly [number, ...RowV2], seq: number): Numbered 
     seq,
     leafVersion: 2,
   }
+}
+
+/**
+ * A row of the list of signatures, which names a reading by its place in the message's list. They are
+ * a list of their own, so that other readings pay nothing.
+ */
+export const signedItems = [
+  { type: 'integer', description: 'place in the list' },
+  { ...text, description: 'device: keccak256(algorithm ‖ public key ‖ signature), 0x and hex' },
+  { enum: Object.keys(signatureAlgorithms), description: 'algorithm' },
+  { ...text, description: 'public key, base64' },
+  { ...text, description: 'signature, base64' },
+  { ...text, description: 'what was signed' },
+] as const
+
+export type SignedRow = readonly [
+  place: number,
+  device: string,
+  algorithm: DeviceSignature['algorithm'],
+  publicKey: string,
+  signature: string,
+  text: string,
+]
+
+export type Signed = { readonly device?: Hex; readonly signed?: DeviceSignature }
+
+export function signedRows(readings: readonly Signed[]): SignedRow[] {
+  const rows: SignedRow[] = []
+  for (let place = 0; place < readings.length; place++) {
+    const { device, signed } = readings[place]!
+    if (device === undefined || signed === undefined) continue
+    const { algorithm, publicKey, signature } = signed
+    rows.push([place, device, algorithm, publicKey, signature, signed.text])
+  }
+  return rows
+}
+
+/** @throws SyntaxError a row is not that of a reading of the list */
+export function addSignatures<Reading extends Signed>(
+  readings: readonly Reading[],
+  rows: readonly SignedRow[],
+): readonly Reading[] {
+  if (rows.length === 0) return readings
+  const added = [...readings]
+  for (const [place, device, algorithm, publicKey, signature, signedText] of rows) {
+    const reading = added[place]
+    if (reading === undefined || reading.signed !== undefined || !isHash(device))
+      throw new SyntaxError(`signature ${device} is not that of a reading of the message`)
+    added[place] = {
+      ...reading,
+      device,
+      signed: { algorithm, publicKey, signature, text: signedText },
+    }
+  }
+  return added
 }

@@ -6,11 +6,13 @@
  *
  * The numbers of kinds, and the ops of hook records for sources, are in
  * `core/delivery/event-kinds.ts`, each with the format level since when it exists; a message or
- * snapshot that holds one of them has that level (`ledger-version.ts`).
+ * snapshot that holds one of them has that level (`LedgerVersion`).
  */
 import {
+  type Cursors,
   levelOfKind,
   levelOfSource,
+  mapSources,
   type SourceName,
   sourceNames,
 } from '../../core/delivery/delivery.ts'
@@ -30,7 +32,6 @@ import {
   triggerOfBits,
 } from '../../core/delivery/ledger.ts'
 import type { HookRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
-import type { LedgerVersion } from './ledger-version.ts'
 
 export const recordBytes = 24
 
@@ -221,3 +222,40 @@ export function writeSlot(ledger: Ledger, slot: number, view: DataView, at: numb
   view.setUint32(at + 18, ledger.dueLow[slot] ?? 0, true)
   view.setUint16(at + 22, ledger.dueHigh[slot] ?? 0, true)
 }
+
+/**
+ * The version of a message of a shard's ledger, and of a snapshot: the lowest format level that has
+ * everything in it. One without a version is of 0.1.
+ *
+ * | version | since | adds |
+ * |---|---|---|
+ * | 1 | 0.1 | sources `events` and `readings` |
+ * | 2 | 0.2 | source `anchored`, and an explicit version |
+ */
+
+export type LedgerVersion = 1 | 2
+
+/** The version that cursors and records need. @param ofRecords the highest level among the records */
+export const versionOf = (cursors: Cursors, ofRecords: LedgerVersion): LedgerVersion =>
+  sourceNames.some((source) => cursors[source] !== undefined && levelOfSource(source) > ofRecords)
+    ? 2
+    : ofRecords
+
+/**
+ * Cursors by the names under which they are written. Version 1 has 0 for a source that no webhook
+ * subscribes to; a source that is followed but has nothing yet is 0 too, and starts again.
+ */
+export const writtenCursors = (
+  cursors: Cursors,
+  nameOf: (source: keyof Cursors) => string,
+): [name: string, cursor: number][] =>
+  sourceNames
+    .filter((source) => cursors[source] !== undefined || levelOfSource(source) === 1)
+    .map((source) => [nameOf(source), cursors[source] ?? 0])
+
+/** @param read the value under a source's name; undefined: there is none */
+export const readCursors = (read: (source: keyof Cursors) => number | undefined): Cursors =>
+  mapSources((source) => read(source) || (sourceRows[source].isAlwaysFollowed ? 0 : undefined))
+
+/** For a new ledger. */
+export const noCursors: Cursors = readCursors(() => undefined)

@@ -13,8 +13,15 @@ import {
 } from '../../core/delivery/ledger.ts'
 import { checkOf } from '../check.ts'
 import { assertKnown } from '../formats.ts'
-import { encodeRecords, levelOfRecord, recordBytes, writeSlot } from './ledger-records.ts'
-import { type LedgerVersion, readCursors, writtenCursors } from './ledger-version.ts'
+import {
+  encodeRecords,
+  type LedgerVersion,
+  levelOfRecord,
+  readCursors,
+  recordBytes,
+  writeSlot,
+  writtenCursors,
+} from './ledger-records.ts'
 
 const integer = { type: 'integer', minimum: 0 } as const
 
@@ -37,7 +44,7 @@ const manifestOf = <const Version extends number, const Extra>(version: Version,
     },
   }) as const
 
-/** The message of `manifestSubject`: the current snapshot. By version (`ledger-version.ts`). */
+/** The message of `manifestSubject`: the current snapshot. By version (`ledger-records.ts`). */
 const manifestSchemas = {
   1: manifestOf(1, {}),
   2: manifestOf(2, { anchored: { ...integer, description: 'cursor of source anchored' } }),

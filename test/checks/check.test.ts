@@ -20,16 +20,12 @@ test('`npm run check` is all of its parts', () => {
   expect(checks).toEqual(['check:types', 'check:lint', 'check:format', 'check:unused'])
 })
 
-test.each(checks)(
-  '%s finds nothing',
-  async (name) => {
-    const outcome = await run('npm', ['run', '--silent', name], {
-      shell: process.platform === 'win32',
-    }).then(
-      () => 'nothing found',
-      (error: { stdout: string; stderr: string }) => `${error.stdout}\n${error.stderr}`,
-    )
-    expect(outcome).toBe('nothing found')
-  },
-  300_000,
-)
+test.each(checks)('%s finds nothing', async (name) => {
+  const outcome = await run('npm', ['run', '--silent', name], {
+    shell: process.platform === 'win32',
+  }).then(
+    () => 'nothing found',
+    (error: { stdout: string; stderr: string }) => `${error.stdout}\n${error.stderr}`,
+  )
+  expect(outcome).toBe('nothing found')
+})

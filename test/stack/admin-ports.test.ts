@@ -1,6 +1,5 @@
 /** Where `up` puts the admin ports of its processes, and what it says when one is taken. */
 
-import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -52,22 +51,28 @@ test('none is chosen unless a setting says so: any free one for a process, those
   expect(readSharedConfig(source).admin).toEqual({ host: '127.0.0.1', port: 0 })
 })
 
-test('if one is taken all move, once, and the line says which port and by which setting they are moved', async () => {
+test('while one is taken all move, to the same ones at each start, and the line says which port it is', async () => {
   using folder = temporaryFolder()
   const first = await freeBlock()
   const notes: string[] = []
-  const open = (chosen: number | undefined) =>
+  const open = (chosen?: number) =>
     adminPorts({ dataFolder: folder.path, chosen, note: (line) => notes.push(line) })
   await open(first)
-  await using _other = await listening(first + 3)
-  const moved = (await open(undefined))('pipeline')
-  expect(moved).not.toBe(first)
-  expect(notes).toEqual([
-    `the admin port of gate: port ${first + 3} is in use by another program: the admin ports are ${moved} to ${moved + 6} from now on, so change what scrapes them, or stop that program and start with --admin-port ${first}`,
+  let moved = 0
+  {
+    await using _other = await listening(first + 3)
+    moved = (await open())('pipeline')
+    expect(moved).not.toBe(first)
+    expect((await open())('pipeline')).toBe(moved)
+  }
+  const line = `the admin port of gate: port ${first + 3} is in use by another program: the admin ports are ${moved} to ${moved + 6}. Each start tries ${first} again, so stop that program and start again; or keep these with --admin-port ${moved}, and change what scrapes them`
+  expect(notes).toEqual([line, line])
+  expect((await open())('pipeline')).toBe(first)
+  expect(notes.slice(2)).toEqual([
+    `admin port ${first} is free again: the admin ports are no longer those from ${moved} on`,
   ])
-  expect(readFileSync(join(folder.path, 'admin-port'), 'utf8')).toBe(`${moved}\n`)
-  expect((await open(undefined))('pipeline')).toBe(moved)
-  expect(notes).toHaveLength(1)
+  expect((await open())('pipeline')).toBe(first)
+  expect(notes).toHaveLength(3)
 })
 
 test('chosen ones that are taken are named, each with its process', async () => {

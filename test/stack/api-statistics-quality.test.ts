@@ -62,7 +62,7 @@ beforeAll(async () => {
   for (let at = 0; at < committed.length; at += 1_500)
     await api.commit(committed.slice(at, at + 1_500))
   await writeHours(api, beginMs, nowMs)
-}, 120_000)
+})
 afterAll(() => api[Symbol.asyncDispose]())
 
 /** The more readings there should be, the more is made from hours. */

@@ -82,7 +82,7 @@ beforeAll(async () => {
   await register(300)
   for (let at = 0; at < committed.length; at += 1_500)
     await api.commit(committed.slice(at, at + 1_500))
-}, 120_000)
+})
 afterAll(() => api[Symbol.asyncDispose]())
 
 /** The more readings there should be, the more is made from hours. */
@@ -384,7 +384,7 @@ describe('many readings', () => {
   beforeAll(async () => {
     await rollUp()
     await register(10)
-  }, 60_000)
+  })
 
   test('are read as hours, and n, mean, sd, min and max stay exact', async () => {
     for (const [path, ids] of [

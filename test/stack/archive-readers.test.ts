@@ -13,7 +13,7 @@ import { archivedCity } from '../support/archived-city.ts'
 import { pythonPackage } from '../support/python-package.ts'
 
 // packages are fetched once per machine
-vi.setConfig({ hookTimeout: 600_000, testTimeout: 120_000 })
+vi.setConfig({ hookTimeout: 600_000 })
 
 const opened = new AsyncDisposableStack()
 const env = environment()
@@ -297,7 +297,7 @@ test('validators of others find no fault in its descriptions, and read every row
     expect.arrayContaining([['incorrect-label', expect.any(String)]]),
   ])
   // three starts of Python with large packages, and the first time their installation
-}, 300_000)
+})
 
 describe('a file', () => {
   test('names its licence, as the catalogue and a citation do', async () => {

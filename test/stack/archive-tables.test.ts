@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Archiving } from '../../archive/archiving.ts'
 import { archiveMetrics } from '../../archive/metrics.ts'
 import { sensorStatisticsColumns } from '../../archive/sensor-statistics-table.ts'
@@ -22,8 +22,6 @@ import type { Store } from '../../store/store.ts'
 import { type ArchivedCity, archivedCity, todayMs } from '../support/archived-city.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
-
-vi.setConfig({ hookTimeout: 240_000, testTimeout: 120_000 })
 
 const opened = new AsyncDisposableStack()
 const missing = await influxMissing()
@@ -210,6 +208,7 @@ test('its trouble is reported beside what is archived, since when, until it goes
     },
     everyMs: 5,
     retaining: undefined,
+    noteChange: async () => undefined,
     folder: '/srv/archive',
     system,
     metrics: archiveMetrics(openMetrics('archive')),

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os'
-import { jetstream } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command as accounts } from '../../cli/accounts.ts'
 import { command } from '../../cli/audit-log.ts'
@@ -7,6 +7,7 @@ import { command as keys } from '../../cli/keys.ts'
 import { command as upgrade } from '../../cli/upgrade.ts'
 import type { OperatorEntry } from '../../operate/operator-log.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
+import { eventually } from '../support/eventually.ts'
 import { signInAs, type TestNats, testNats } from '../support/nats.ts'
 import { runCommand } from '../support/run-command.ts'
 
@@ -85,6 +86,38 @@ test('what an operator does by command or page is listed, with who, when and wha
   expect(out).toMatch(/^WHEN +WHO +WHAT +DETAILS\n.* keys revoke +outcome: failed: /)
   const wrong = await runCommand(command, { env: env(), flags: { since: 'yesterday' } })
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--since must be')])
+})
+
+test('while the log has no leader an entry is tried again, and is kept when it has one', async () => {
+  await using nc = await nats.connect()
+  const manager = await jetstreamManager(nc)
+  let tries = 0
+  nc.subscribe('audit.cli', { callback: () => void tries++ })
+  await manager.streams.delete('AUDIT')
+  const words = ['role', 'ada@example.org', 'user']
+  const run = runCommand(accounts, { name: 'accounts', words, env: env() })
+  await eventually('it is tried again', () => tries > 1)
+  await ensureStreams(nc)
+  expect(await run).toMatchObject({ code: 0, err: '' })
+  expect((await log()).map(({ details }) => details['words'])).toEqual([
+    'role ada@example.org user',
+  ])
+})
+
+test('an entry that cannot be kept is printed, and the command is done all the same', async () => {
+  await using nc = await nats.connect()
+  await (await jetstreamManager(nc)).streams.delete('AUDIT')
+  const words = ['role', 'ada@example.org', 'operator']
+  const { code, out, err } = await runCommand(accounts, { name: 'accounts', words, env: env() })
+  expect([code, out]).toEqual([0, expect.stringContaining('operator')])
+  const [, entry = ''] =
+    /^this is not in `airproof audit-log` \(.+\), so keep it yourself: (.*)$/.exec(err) ?? []
+  expect(JSON.parse(entry)).toMatchObject({
+    who: `${userInfo().username}@${hostname()}`,
+    what: 'accounts role',
+    details: { outcome: 'done', words: 'role ada@example.org operator' },
+  })
+  await ensureStreams(nc)
 })
 
 test('a secret on the command line is not written, and long words are cut', async () => {

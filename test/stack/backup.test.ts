@@ -2,32 +2,29 @@
  * A running city is copied under load, lost with all its processes and its folder, and made again from
  * the copy; its sensors send again what they have no receipt for. Each round goes on from the one before.
  */
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, inject, test, vi } from 'vitest'
-import { command as auditCommand } from '../../cli/audit/audit.ts'
-import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
-import { type Child, startChild } from '../../runtime/machine/child.ts'
+import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
+import { spokenSubject } from '../../schemas/subjects.ts'
 import {
-  type RunningInstance,
-  readRunningInstance,
-} from '../../runtime/machine/running-instance.ts'
-import { lastValues } from '../../runtime/nats/last-values.ts'
-import { connectNats } from '../../runtime/nats/nats.ts'
-import { environment } from '../../runtime/process/config.ts'
-import { alarmsKey } from '../../schemas/anchoring/batch-record.ts'
-import { buckets, spokenSubject } from '../../schemas/subjects.ts'
-import { bodyOf, cityOf, registerCity } from '../support/chaos/city.ts'
+  type Ended,
+  endNow,
+  expectAnchoredAndGreen,
+  expectEachOnce,
+  inCity,
+  killed,
+  runProcess,
+  sendAgain,
+} from '../support/chaos/backup-drill.ts'
+import { cityOf, registerCity } from '../support/chaos/city.ts'
 import { printFigures } from '../support/chaos/figures.ts'
-import { untilStored } from '../support/chaos/read-store.ts'
 import { seeded } from '../support/chaos/seeded.ts'
 import { type SentReading, startSensors } from '../support/chaos/sensors.ts'
 import { checkedSqlite } from '../support/chaos/store-engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { runCommand } from '../support/run-command.ts'
-import { runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 vi.setConfig({ testTimeout: 3_600_000 })
@@ -52,13 +49,13 @@ test('lost after a backup under load, the city goes on from it: nothing promised
 
   for (let round = 1; round <= rounds; round++) {
     const backup = join(folder.path, `backup-${round}`)
-    const copiedFrom = await inCity(data, async (nc, instance) => {
+    const copiedFrom = await inCity(data, env, async (nc, instance) => {
       if (round === 1) await registerCity(nc, ids)
       const sensors = startSensors(nc, { ids, random: seeded(round), everyMs, isLive: true })
       const answered = async (count: number): Promise<void> => {
         const enough = sensors.acknowledged.length + count
         const look = () => sensors.acknowledged.length >= enough
-        await eventually('sensors are answered', look, { withinMs: 120_000 })
+        await eventually('sensors are answered', look)
       }
       await answered(4 * sensorCount)
       const victim = victims[round % victims.length] ?? ''
@@ -105,103 +102,16 @@ test('lost after a backup under load, the city goes on from it: nothing promised
     const again = await run(...restore)
     expect(again.err).toContain('is not empty')
 
-    await inCity(next, async (nc) => {
+    await inCity(next, env, async (nc) => {
       await sendAgain(nc, promised.slice(copiedFrom))
       await using store = await checkedSqlite(next).open()
-      const rows = await untilStored(store, promised.length, 300_000)
-      const keys = rows.map(({ sensor, timeMs }) => `${sensor} ${timeMs}`)
-      expect(keys.toSorted()).toEqual(
-        promised.map(({ sensor, timeMs }) => `${sensor} ${timeMs}`).toSorted(),
-      )
-      for (const ofPartition of Map.groupBy(rows, ({ seq }) => partitionOfSeq(seq)).values()) {
-        const numbers = ofPartition.map(({ seq }) => nOfSeq(seq)).toSorted((a, b) => a - b)
-        expect(numbers).toEqual(numbers.map((_, i) => i + 1))
-      }
-      let findings: unknown
-      const audited = eventually(
-        'all is anchored, and the audit is green',
-        async () => {
-          const { code, out } = await runCommand(auditCommand, {
-            flags: { data: next, json: true },
-            env,
-          })
-          const alarms = await lastValues(nc, buckets.batches, [alarmsKey])
-          expect([...alarms.values()].join(' ')).not.toContain('DIVERGED')
-          const report = JSON.parse(out) as { rows: { not_anchored: number }; findings: unknown }
-          findings = report.findings
-          return code === 0 && report.rows.not_anchored === 0
-        },
-        { withinMs: 120_000, everyMs: 2_000 },
-      )
-      await audited.catch((cause: unknown) => {
-        throw new Error(JSON.stringify(findings), { cause })
-      })
+      await expectEachOnce(store, promised)
+      await expectAnchoredAndGreen(nc, next, env)
     })
     rmSync(backup, { recursive: true })
     data = next
   }
 })
-
-type Ended = { readonly code: number | null; readonly out: string; readonly err: string }
-
-async function inCity<T>(
-  data: string,
-  work: (nc: NatsConnection, instance: RunningInstance) => Promise<T>,
-): Promise<T> {
-  await using city = await runCity(data, { env })
-  const { nats, nats_operator: login } = city.instance
-  const nc = await connectNats({ natsUrl: nats, natsLogin: login }, { name: 'test' })
-  try {
-    return await work(nc, city.instance)
-  } finally {
-    await nc.close()
-  }
-}
-
-async function runProcess(
-  args: readonly string[],
-  more: Readonly<Record<string, string>>,
-): Promise<Ended> {
-  const { child, out, err } = await start(args, more)
-  const { code } = await child.exited
-  return { code, out: out.join('\n'), err: err.join('\n') }
-}
-
-async function start(
-  args: readonly string[],
-  more: Readonly<Record<string, string>>,
-): Promise<{ readonly child: Child; readonly out: string[]; readonly err: string[] }> {
-  const lines: string[] = []
-  const child = await startChild({
-    command: process.execPath,
-    args: ['bin/airproof.mjs', ...args],
-    env: { ...environment(), ...more },
-    onLine: (line) => lines.push(line),
-  })
-  return { child, out: lines, err: lines }
-}
-
-/** Killed as soon as it has written something into the folder. */
-async function killed(
-  folder: string,
-  args: readonly string[],
-  more: Readonly<Record<string, string>>,
-): Promise<void> {
-  const { child, err } = await start(args, more)
-  const parts = (): number => (existsSync(folder) ? readdirSync(folder).length : 0)
-  await eventually('it has begun', () => !child.isAlive() || parts() > 1, { everyMs: 1 })
-  child.kill('SIGKILL')
-  const ended = await child.exited
-  expect({ ended, err }).toMatchObject({ ended: { code: null, signal: 'SIGKILL' } })
-}
-
-function endNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // it ended with another one
-  }
-}
 
 /** The longest time, in ms, in which none of 500 publishes a second was answered. */
 async function longestPause(nc: NatsConnection, work: Promise<unknown>): Promise<number> {
@@ -224,20 +134,4 @@ async function longestPause(nc: NatsConnection, work: Promise<unknown>): Promise
   await over
   answered()
   return Math.round(longestMs)
-}
-
-/** As sensors do that keep a reading until they have its receipt: in their order, until it is answered. */
-async function sendAgain(nc: NatsConnection, readings: readonly SentReading[]): Promise<void> {
-  const bySensor = Map.groupBy(readings, ({ sensor }) => sensor)
-  await Promise.all(
-    [...bySensor].map(async ([sensor, ofSensor]) => {
-      for (const { timeMs, values } of ofSensor)
-        await eventually('the reading is answered', () =>
-          nc
-            .request(spokenSubject(sensor), bodyOf(sensor, timeMs, values), { timeout: 2_000 })
-            .then((answer) => 'seq' in answer.json<object>())
-            .catch(() => false),
-        )
-    }),
-  )
 }

@@ -177,4 +177,4 @@ test('a gap names times and the archive; from there and on, nothing is missed an
   // and on: what is accepted now comes once, on the same way
   await commit(1)
   expect(await rest(mirrored?.cursor ?? '')).toEqual(accepted.slice(archivedCount))
-}, 180_000)
+})

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { createSensor, openRegistry } from '../../operate/sensor-registry.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
@@ -13,8 +13,6 @@ import { eventually } from '../support/eventually.ts'
 import { entryOf } from '../support/pipeline.ts'
 import { type RunningCity, runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 type Place = { readonly name: string; readonly prefix: string; readonly sensor: string }
 const lagos: Place = { name: 'Lagos', prefix: 'NGR-LOS', sensor: 'NGR-LOS-IKJ-001' }

@@ -90,8 +90,8 @@ describe('the simulated city on a real NATS', () => {
   it('registers its sensors, gives them a past without a gap, once, and publishes for each', async () => {
     const cadenceMs = 120_000
     const realMs = Date.now()
-    // a clock that runs 240 times as fast: each sensor has its turn within half a second
-    const nowMs = (): number => realMs + (Date.now() - realMs) * 240
+    // a clock that runs 40 times as fast: each sensor has its turn within three seconds
+    const nowMs = (): number => realMs + (Date.now() - realMs) * 40
     const city = { isDemonstration: true, cadenceMs, forMs: cadenceMs, nowMs }
     const first = await run(city)
     expect(first.registered).toBe(10)
@@ -169,6 +169,37 @@ describe('the simulated city on a real NATS', () => {
     await publisher.drain()
     expect(publisher.acknowledged()).toBe(5)
     expect((await manager.streams.info(stream)).state.last_seq - state.last_seq).toBe(5)
+  })
+
+  it('says once that nothing is taken, and once that it is again', async () => {
+    const manager = await jetstreamManager(nc)
+    for (let partition = 0; partition < 16; partition++)
+      await manager.streams.purge(rawStream(partition))
+    const notes: string[] = []
+    const stop = new AbortController()
+    const city = run({
+      firstNumber: 700,
+      cadenceMs: 1_000,
+      forMs: 120_000,
+      note: (line) => void notes.push(line),
+      stop: stop.signal,
+    })
+    const sent = async () => {
+      const infos = Array.from({ length: 16 }, (_, p) => manager.streams.info(rawStream(p)))
+      return (await Promise.all(infos)).reduce((sum, { state }) => sum + state.messages, 0)
+    }
+    await eventually('it sends', async () => (await sent()) > 0)
+    nats.freeze()
+    await untilSilent()
+    await eventually('it is said', () => notes.length > 0)
+    nats.thaw()
+    await eventually('it is over', () => notes.length > 1)
+    stop.abort()
+    await city
+    expect(notes).toEqual([
+      'readings are held and sent again: no stream answers',
+      expect.stringMatching(/^no longer, after .*\d s: readings are held and sent again$/),
+    ])
   })
 })
 

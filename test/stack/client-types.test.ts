@@ -3,13 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { openApiTools } from '../../clients/generate/typescript.ts'
 import { npmPackages } from '../../runtime/engines/npm-packages.ts'
 import { runTool } from '../../runtime/engines/tools.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 const { env } = process
 const scan = fileURLToPath(new URL('../support/clients/find-any.cjs', import.meta.url))

@@ -4,20 +4,23 @@ import { join } from 'node:path'
 import { type ConsumerMessages, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { streamsCheck } from '../../cli/doctor/nats-checks.ts'
 import { openWorld } from '../../cli/doctor/open-world.ts'
 import { runChecks } from '../../cli/doctor/run-checks.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
+import { openGauges, watchBehind } from '../../pipeline/gauges.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { newNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
-import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { environment, readSharedConfig } from '../../runtime/process/config.ts'
+import { Lifetime } from '../../runtime/process/lifetime.ts'
 import {
   buckets,
   rawStream,
@@ -26,6 +29,7 @@ import {
   spokenSubject,
 } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
+import { sumOf } from '../support/metrics-text.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const sensor = 'NGR-LOS-YAB-001' as SensorId
@@ -33,12 +37,31 @@ const followLogOf = async (nc: NatsConnection): Promise<ConsumerMessages> =>
   await (await jetstream(nc).consumers.get(readingsStream)).consume()
 const raw = rawStream(partitionOf(sensor))
 
-const patiently = { withinMs: 120_000, everyMs: 250 }
+const patiently = { everyMs: 250 }
 /** What is asked while a cluster chooses its leaders gets no answer, and is asked again. */
 const orAgain =
   <T>(work: () => Promise<T>) =>
   (): Promise<T | undefined> =>
     work().catch(() => undefined)
+
+/** What a pipeline with one partition says of the cluster. */
+function awayGauge(nc: NatsConnection): () => Promise<number> {
+  const registry = new Registry()
+  const stop = new AbortController()
+  const watched = {
+    nc,
+    partitions: {
+      positions: () => [{ partition: partitionOf(sensor), rawLast: 0, lastSeq: 0, n: 0, late: 0 }],
+    },
+    writer: { waitingRows: () => 0, position: () => 0 },
+    life: new Lifetime(stop.signal),
+    onFailure: () => undefined,
+  }
+  registry.setDefaultLabels({ process: 'pipeline' })
+  openGauges(registry, { ...watched, behind: watchBehind(watched), nowMs: Date.now })
+  void nc.closed().then(() => stop.abort())
+  return async () => sumOf(await registry.metrics(), 'airproof_nats_servers_away')
+}
 
 test('a cluster of three keeps each stream and bucket threefold, and goes on without one server', async () => {
   using folder = temporaryFolder()
@@ -49,11 +72,10 @@ test('a cluster of three keeps each stream and bucket threefold, and goes on wit
   const ports = await Promise.all(Array.from({ length: 3 }, () => freePort()))
   const routes: number[] = []
   for (let i = 0; i < 3; i++) routes.push(await freePort())
-  const started = await Promise.all(
-    ports.map(async (port, i) => {
-      const place = join(folder.path, `n${i}`)
-      mkdirSync(place)
-      const config = `
+  const start = async (port: number, i: number): Promise<NatsServer> => {
+    const place = join(folder.path, `n${i}`)
+    mkdirSync(place, { recursive: true })
+    const config = `
 server_name: n${i}
 listen: "127.0.0.1:${port}"
 max_payload: 1MB
@@ -65,12 +87,12 @@ cluster {
 }
 include "users.conf"
 `
-      writeFileSync(join(place, 'users.conf'), usersConf(usersFileOf(access)))
-      const server = await startNatsServer({ engine, folder: place, port, env, config })
-      servers.defer(async () => void (await server.stop()))
-      return server
-    }),
-  )
+    writeFileSync(join(place, 'users.conf'), usersConf(usersFileOf(access)))
+    const server = await startNatsServer({ engine, folder: place, port, env, config })
+    servers.defer(async () => void (await server.stop()))
+    return server
+  }
+  const started = await Promise.all(ports.map(start))
   await using resources = new AsyncDisposableStack()
   const natsUrl = started.map(({ url }) => url).join(',')
   const signIn = async (user: OwnUser): Promise<NatsConnection> => {
@@ -150,9 +172,7 @@ include "users.conf"
     orAgain(() => new Kvm(nc).open(buckets.sensors)),
     patiently,
   )
-  await eventually('a bucket is written to', () => kv.put(sensor, '{}').catch(() => undefined), {
-    withinMs: 60_000,
-  })
+  await eventually('a bucket is written to', () => kv.put(sensor, '{}').catch(() => undefined))
   // a process works from its own account, whichever server it and the leaders are on
   const [pipeline, api] = [await signIn('pipeline'), await signIn('api')]
   await eventually(
@@ -170,10 +190,15 @@ include "users.conf"
     break
   }
   await log.close()
+  // the process that has partitions has it in its metrics, until the server is back
+  const away = awayGauge(pipeline)
+  await eventually('a server is away', async () => (await away()) === 1, patiently)
+  await start(lead.port, started.indexOf(lead))
+  await eventually('it is back', async () => (await away()) === 0, patiently)
   await using bucket = await eventually(
     'it watches a bucket',
     orAgain(() => watchBucket(api, buckets.sensors, (value) => value)),
     patiently,
   )
   expect(bucket.get(sensor)).toEqual({})
-}, 300_000)
+})

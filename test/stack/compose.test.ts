@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSy
 import { basename, join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { ensureKeyFile } from '../../anchor/deploy/key-file.ts'
 import { command as accessCommand } from '../../cli/access/access.ts'
 import { command as storeCommand } from '../../cli/store/store.ts'
@@ -34,7 +34,6 @@ import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // ten processes of ours start at once
-vi.setConfig({ testTimeout: 240_000 })
 
 const compose = readCompose()
 const recipe = readRecipe()

@@ -1,7 +1,7 @@
 /** The API behind `/data/v1`, as the pages of strangers and of accounts see it. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { Kvm } from '@nats-io/kv'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { changeAccount, openAccountBook } from '../../operate/account-book.ts'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
@@ -83,18 +83,20 @@ test('200 readers of one address open the city at once', async () => {
 
 test('far more than 200 readers of one address are told when to come back', async () => {
   await using nats = await testNats()
-  // without an API an answer costs less than a hundredth of a second, also on a busy machine
   await using dashboard = await testDashboard({
     nats,
     env: { AIRPROOF_API_URL: 'http://127.0.0.1:9' },
   })
   const stranger = dashboard.browser()
-  const refused = await eventually('the address has used up its share', async () => {
-    const wave = Array.from({ length: 500 }, () => stranger.get('/data/v1/aqi/scale', json))
-    return (await Promise.all(wave)).find(({ status }) => status === 429)
-  })
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-  expect(JSON.parse(refused.text).error.code).toBe('too_many_requests')
+  // for its clock all of them come at once, on a busy machine too
+  using _clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+  const ask = () => stranger.get('/data/v1/aqi/scale', json)
+  const answers = await Promise.all(Array.from({ length: 1_201 }, ask))
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(refused).toHaveLength(1)
+  const [last] = refused
+  expect(Number(last?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  expect(JSON.parse(last?.text ?? '').error.code).toBe('too_many_requests')
 })
 
 test('webhooks are made, shown and deleted for the signed-in account, and no other', async () => {

@@ -115,9 +115,7 @@ test('sensors are listed with their newest reading, searched, added and removed'
   await api.commit([{ sensor: 'NGR-LOS-YAB-002', timeMs: nowMs - 2 * dayMs, arrivedMs: nowMs }])
   await api.snapshot()
   await expect
-    .poll(async () => (await operator.ask('GET', '/operator/api/sensors?state=offline')).body, {
-      timeout: 30_000,
-    })
+    .poll(async () => (await operator.ask('GET', '/operator/api/sensors?state=offline')).body)
     .toMatchObject({
       total: 1,
       sensors: [{ id: 'NGR-LOS-YAB-002', last_reading: formatIso(nowMs - 2 * dayMs) }],

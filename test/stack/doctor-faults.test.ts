@@ -24,6 +24,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import { levelKey, systemKeys } from '../../schemas/system-keys.ts'
 import { testAnvil } from '../support/anvil.ts'
 import { testAuthority } from '../support/certificates.ts'
+import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
 import { signInAs, testNats } from '../support/nats.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -72,7 +73,7 @@ type Healthy = Awaited<ReturnType<typeof openHealthy>>
 let healthy: Healthy
 beforeAll(async () => {
   healthy = await openHealthy()
-}, 60_000)
+})
 afterAll(() => healthy?.[Symbol.asyncDispose]())
 
 async function doctor(change: Env = {}): Promise<{ code: number; findings: readonly Checked[] }> {
@@ -84,7 +85,11 @@ async function doctor(change: Env = {}): Promise<{ code: number; findings: reado
 }
 
 test('of a healthy instance every check is ok, and the command ends with 0', async () => {
-  const { code, findings } = await doctor()
+  // a machine without time for a check says so
+  const { code, findings } = await eventually('every check has an answer', async () => {
+    const seen = await doctor()
+    return seen.findings.every(({ what }) => !/no answer|no server answered/.test(what)) && seen
+  })
   expect(findings.filter(({ level }) => level !== 'ok')).toEqual([])
   expect(code).toBe(0)
   expect(new Set(findings.map(({ check }) => check))).toEqual(
@@ -174,6 +179,12 @@ const faults: Readonly<Record<string, Fault>> = {
     what: /port \d+ is in use/,
     fix: /AIRPROOF_API_PORT/,
     breaks: async (_it, later) => ({ AIRPROOF_API_PORT: String(await silent(later)) }),
+  },
+  'a chosen admin port, other than the first one, that another program has': {
+    of: 'ports',
+    what: /the admin port of gate: port \d+ is in use/,
+    fix: /AIRPROOF_ADMIN_PORT/,
+    breaks: async (_it, later) => ({ AIRPROOF_ADMIN_PORT: String((await silent(later)) - 3) }),
   },
   'a certificate that has expired': {
     of: 'TLS',
@@ -429,6 +440,15 @@ const faults: Readonly<Record<string, Fault>> = {
     fix: /correct SMTP_URL/,
     breaks: async () => ({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` }),
   },
+  'a mail server that refuses the password': {
+    of: 'mail',
+    what: /takes no emails: .*535.*wrong password/,
+    fix: /correct SMTP_URL: address, user, password/,
+    breaks: async (_it, later) => {
+      const smtp = later.use(await testSmtp({ password: () => 'right' }))
+      return { SMTP_URL: smtp.url.replace('//', '//user:secret-path@') }
+    },
+  },
   'a mail server elsewhere without TLS': {
     of: 'mail',
     what: /offers no TLS/,
@@ -492,23 +512,19 @@ function certificate(
   return { AIRPROOF_TLS_CERT_FILE: certFile, AIRPROOF_TLS_KEY_FILE: keyFile }
 }
 
-test.each(Object.entries(faults))(
-  '%s is named in one line with its fix',
-  async (_name, fault) => {
-    await using later = new AsyncDisposableStack()
-    const change = await fault.breaks(healthy, later)
-    const { code, findings } = await doctor(change)
-    const level = fault.level ?? 'broken'
-    const lines = findings
-      .filter((each) => each.check === fault.of && each.level === level)
-      .map(({ what, fix }) => (fix === undefined ? what : `${what}: ${fix}`))
-    expect(lines.filter((line) => fault.what.test(line) && fault.fix.test(line))).toHaveLength(1)
-    expect(lines.join('')).not.toContain('\n')
-    expect(code).toBe(findings.some((each) => each.level === 'broken') ? 1 : 0)
-    expect(JSON.stringify(findings)).not.toContain('secret-path')
-  },
-  30_000,
-)
+test.each(Object.entries(faults))('%s is named in one line with its fix', async (_name, fault) => {
+  await using later = new AsyncDisposableStack()
+  const change = await fault.breaks(healthy, later)
+  const { code, findings } = await doctor(change)
+  const level = fault.level ?? 'broken'
+  const lines = findings
+    .filter((each) => each.check === fault.of && each.level === level)
+    .map(({ what, fix }) => (fix === undefined ? what : `${what}: ${fix}`))
+  expect(lines.filter((line) => fault.what.test(line) && fault.fix.test(line))).toHaveLength(1)
+  expect(lines.join('')).not.toContain('\n')
+  expect(code).toBe(findings.some((each) => each.level === 'broken') ? 1 : 0)
+  expect(JSON.stringify(findings)).not.toContain('secret-path')
+})
 
 test('of a NATS that refuses the password it is not said that there is no contract', async () => {
   const { findings } = await doctor({ NATS_PASSWORD: 'wrong' })
@@ -620,7 +636,6 @@ test.skipIf(noInflux !== undefined)(
       expect.stringMatching(/^warning bucket .* deletes what is older than 30 days: .*RAW_DAYS/),
     ])
   },
-  60_000,
 )
 
 test('a wrong setting is named once, and everything else is checked all the same', async () => {

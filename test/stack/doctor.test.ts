@@ -104,7 +104,6 @@ test.each(['{', '5', 'null', '[]'])(
     expect(list.code).toBe(0)
     expect(list.out).toContain(sensor)
   },
-  60_000,
 )
 
 test('the doctor says what keeps the archive from going on, and that no process archives', async () => {

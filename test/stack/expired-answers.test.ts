@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
 import { verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
@@ -21,8 +21,6 @@ import { type TestApi, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { type RetentionCity, retentionCity } from '../support/retention-city.ts'
 import { runCommand } from '../support/run-command.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 300_000 })
 
 const run = promisify(execFile)
 const opened = new AsyncDisposableStack()

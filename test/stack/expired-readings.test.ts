@@ -99,7 +99,6 @@ describe.each(['asc', 'desc'] as const)('in order %s', (order) => {
       const wanted = await pages(full, limit, order)
       expect(comparable(await pages(store, limit, order))).toEqual(comparable(wanted))
     },
-    120_000,
   )
   test('pages of one sensor do too', async () => {
     const store = expired(archive).store(left)

@@ -33,7 +33,7 @@ import { runCommand } from '../support/run-command.ts'
 import { deviceWord, signingDevice } from '../support/signing-device.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const patiently = { withinMs: 60_000, everyMs: 50 }
+const patiently = { everyMs: 50 }
 const nowMs = Math.floor(Date.now() / 1_000) * 1_000
 const opened = new AsyncDisposableStack()
 const folder = opened.use(temporaryFolder())

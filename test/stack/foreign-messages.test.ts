@@ -207,7 +207,7 @@ test('after any foreign message as its last one a partition is worked on, stored
   })
   const broken = await pipeline.metric('airproof_broken_messages_total', 'stream="READINGS"')
   expect(broken).toBeGreaterThanOrEqual(3 * kinds.length)
-}, 120_000)
+})
 
 test.concurrent('every reader sees the same log, wherever it starts', async () => {
   await using nats = await testNats()
@@ -383,16 +383,12 @@ test.concurrent('a webhook whose entry is broken sends nothing, and loses nothin
   })
   const before = receiver.received.length
   await kv.put(webhook.id, JSON.stringify(webhook))
-  await eventually(
-    'it is delivered',
-    async () => {
-      return (await notifier.metric('airproof_webhook_pending')) === 0
-    },
-    { withinMs: 60_000 },
-  )
+  await eventually('it is delivered', async () => {
+    return (await notifier.metric('airproof_webhook_pending')) === 0
+  })
   expect(receiver.received.length).toBe(before + 1)
   await nc.close()
-}, 120_000)
+})
 
 test.concurrent('a foreign message over a snapshot does not prevent a start: the previous one is there', async () => {
   await using pipeline = await testPipeline()
@@ -441,4 +437,4 @@ test.concurrent('the audit is green over a log with foreign messages', async () 
   }
   const { code, out } = await runCommand(auditCommand, { flags: { json: true }, env })
   expect([code, JSON.parse(out)]).toMatchObject([0, { ok: true, leaves: 3 }])
-}, 120_000)
+})

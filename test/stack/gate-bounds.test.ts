@@ -2,7 +2,7 @@
 import { jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { MqttClient } from 'mqtt'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dayMs } from '../../core/time.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import {
@@ -16,8 +16,6 @@ import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
 import { testNats } from '../support/nats.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let nats: Guarded
 let gate: TestGate

@@ -3,7 +3,7 @@ import { connect as dial, type Socket } from 'node:net'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { askAccess, askConnections } from '../../operate/sensor-access.ts'
 import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
@@ -22,8 +22,6 @@ import { buckets, connectionsSubject, deniedSubject, rawStream } from '../../sch
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const id = 'NGR-LOS-IKJ-017'
 const ikeja = { area: 'Ikeja', lat: 6.6, lon: 3.35, address: '', cadenceSeconds: 60 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
@@ -13,7 +13,6 @@ import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
 
 // three processes are started, on a machine that may be busy
-vi.setConfig({ testTimeout: 180_000 })
 
 const program = fileURLToPath(new URL('../../bin/airproof.mjs', import.meta.url))
 const [steady, caller, pusher] = ['NGR-LOS-KIL-001', 'NGR-LOS-KIL-002', 'NGR-LOS-KIL-003']

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
@@ -15,7 +15,6 @@ import { basic, type Caller, type TestPush, testPush, ttnUplink } from '../suppo
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // servers and processes are killed and started again, each a few seconds on a busy machine
-vi.setConfig({ testTimeout: 180_000 })
 
 const [airrohrBody, communityBody, purpleairBody] = [airrohr, sensorCommunity, purpleair].map(
   ({ messages }) => messages[0]?.body,

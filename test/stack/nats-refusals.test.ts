@@ -24,7 +24,6 @@ import { writeTinyPages } from '../support/tiny-pages.ts'
 const env = environment()
 const login = { NATS_USER: 'somebody', NATS_PASSWORD: 'wrong' }
 /** It is promised within 5 s of the process's own time; it may need some to start on a busy machine. */
-const patience = { withinMs: 50_000 }
 
 const resources = new AsyncDisposableStack()
 let servers: {
@@ -164,15 +163,11 @@ test.each(causes)(
   async (_name, more, words) => {
     await using opened = new AsyncDisposableStack()
     const { child, printed, admin, data } = await start('pipeline', more(), opened)
-    const ready = await eventually(
-      '/ready gives the reason',
-      async () => {
-        if (!child.isAlive()) throw new Error(`it ended: ${printed.join(' | ')}`)
-        const answer = await ask(`${admin}/ready`)
-        return answer !== undefined && words.test(answer.body) && answer
-      },
-      patience,
-    )
+    const ready = await eventually('/ready gives the reason', async () => {
+      if (!child.isAlive()) throw new Error(`it ended: ${printed.join(' | ')}`)
+      const answer = await ask(`${admin}/ready`)
+      return answer !== undefined && words.test(answer.body) && answer
+    })
     expect(ready.status).toBe(503)
     expect((await ask(`${admin}/health`))?.status).toBe(200)
     expect(printed.filter((line) => words.test(line))).toHaveLength(1)
@@ -195,14 +190,10 @@ test.each(['anchor', 'notifier', 'gate', 'api', 'dashboard'])('%s reports it too
   }
   const { child, printed, admin } = await start(name, more, opened)
   const refusal = 'refuses the user'
-  const ready = await eventually(
-    'the log says so',
-    async () => {
-      if (!child.isAlive()) throw new Error(`it ended: ${printed.join(' | ')}`)
-      return printed.some((line) => line.includes(refusal)) && (await ask(`${admin}/ready`))
-    },
-    patience,
-  )
+  const ready = await eventually('the log says so', async () => {
+    if (!child.isAlive()) throw new Error(`it ended: ${printed.join(' | ')}`)
+    return printed.some((line) => line.includes(refusal)) && (await ask(`${admin}/ready`))
+  })
   expect(ready.status).toBe(503)
   expect(ready.body).toContain(refusal)
 })
@@ -216,18 +207,10 @@ test('it logs once that it is ready, when what it waited for is there', async ()
     { NATS_URL: `nats://127.0.0.1:${port}` },
     opened,
   )
-  await eventually(
-    'it waits',
-    () => printed.some((line) => line.includes('connection refused')),
-    patience,
-  )
+  await eventually('it waits', () => printed.some((line) => line.includes('connection refused')))
   const engine = await findNatsServer({ env })
   opened.use(await startNatsServer({ engine, folder: folder.path, port, env }))
-  await eventually(
-    '/ready is 200',
-    async () => (await ask(`${admin}/ready`))?.status === 200,
-    patience,
-  )
+  await eventually('/ready is 200', async () => (await ask(`${admin}/ready`))?.status === 200)
   await eventually('it says so', () => printed.some((line) => line.includes('"msg":"ready"')))
   expect(printed.filter((line) => line.includes('"msg":"ready"'))).toHaveLength(1)
 })

@@ -38,7 +38,6 @@ const untilPending = (notifier: TestNotifier, least: number) =>
   eventually(
     `${least} wait`,
     async () => ((await notifier.metric('airproof_webhook_pending')) ?? 0) >= least,
-    { withinMs: 120_000 },
   )
 
 test('10,000 due at once for one endpoint: four at a time, no faster than its rate, each once', async () => {
@@ -103,7 +102,7 @@ test('more than the ledger holds for an endpoint is read again as it drains, urg
   expect(await notifier.metric('airproof_webhook_pending')).toBe(mostWaiting)
 
   await changeWebhook(nc, webhook, { paused: false })
-  await eventually('it drains', () => receiver.received.length >= mostWaiting, { withinMs: 60_000 })
+  await eventually('it drains', () => receiver.received.length >= mostWaiting)
   const firstOrdinary = receiver.received.findIndex(({ json }) => json.event === 'aqi.high')
   // those of the first hundred; as many as are under way may change places
   expect(firstOrdinary).toBeGreaterThanOrEqual(mostWaiting / 4 - 4)
@@ -114,9 +113,7 @@ test('more than the ledger holds for an endpoint is read again as it drains, urg
   const meanwhile = 100
   for (const event of someOf(meanwhile)) await publishEvent(nc, event)
   const expected = before + meanwhile
-  await eventually('all arrive', () => distinct(receiver.received) === expected, {
-    withinMs: 120_000,
-  })
+  await eventually('all arrive', () => distinct(receiver.received) === expected)
   await eventually('none waits', async () => {
     return (await notifier.metric('airproof_webhook_pending')) === 0
   })

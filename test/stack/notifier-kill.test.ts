@@ -132,7 +132,7 @@ test.concurrent('two processes share the shards; each killed in turn, one asleep
   const bodies = Map.groupBy(receiver.received, ({ id }) => id)
   for (const same of bodies.values())
     expect(new Set(same.map(({ body }) => digest(body))).size).toBe(1)
-}, 120_000)
+})
 
 test.concurrent('asleep between a lease and its claim: a shard that another process claimed meanwhile is left alone', async () => {
   await using nats = await testNats()

@@ -45,5 +45,4 @@ test.concurrent.each([
     await eventually('the new ones arrive', () => arrived().length === 11)
     expect(arrived().toSorted()).toEqual(Array.from({ length: 11 }, (_, n) => sensorOf(n)))
   },
-  120_000,
 )

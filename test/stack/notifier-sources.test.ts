@@ -47,7 +47,7 @@ test.concurrent('a source continues by itself after its server was silent, not o
   await eventually('NATS accepts an event', () =>
     publishEvent(nc, rise(100, 180)).catch(() => undefined),
   )
-  await eventually('the third one', () => seen.length >= 3, { withinMs: 30_000 })
+  await eventually('the third one', () => seen.length >= 3)
   expect(seen).toEqual(seen.map((_, i) => i + 1))
   stop.abort()
   await reading
@@ -77,7 +77,6 @@ test.concurrent('after kills and sleeps of the server, events and readings are d
     await eventually(
       'both arrive',
       () => arrived('aqi.high').length >= rounds && arrived('reading.new').length >= rounds,
-      { withinMs: 60_000 },
     )
   }
   await round()
@@ -101,7 +100,7 @@ test.concurrent('after kills and sleeps of the server, events and readings are d
     const needed = await system.get(`needed.notifier.${shard}`)
     return needed?.json<{ readings: number }>().readings === last.state.last_seq + 1
   })
-}, 300_000)
+})
 
 test.concurrent('readings that wait longer than they are cached are read from the log again', async () => {
   await using nats = await testNats()

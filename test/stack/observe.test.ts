@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { boards } from '../../observe/panels.ts'
 import { processNames, registered } from '../../observe/registrations.ts'
@@ -18,8 +18,6 @@ import { sumOf } from '../support/metrics-text.ts'
 import { findPrometheus } from '../support/prometheus.ts'
 import { runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 const found = await findPrometheus(environment())
 const missing = 'missing' in found ? ` (${found.missing})` : ''

@@ -104,7 +104,7 @@ test('a reading goes through and is proven, from an empty folder', async () => {
       const [reading] = (answer as { readings: { blockchain: { verified: boolean } }[] }).readings
       return reading?.blockchain.verified === true
     },
-    { withinMs: 120_000, everyMs: 1_000 },
+    { everyMs: 1_000 },
   )
   for (const url of [
     `${instance.dashboard}/`,
@@ -114,7 +114,7 @@ test('a reading goes through and is proven, from an empty folder', async () => {
   ])
     expect([url, (await get(url)).status]).toEqual([url, 200])
   await up.stop()
-}, 300_000)
+})
 
 test('without its optional packages it says what is missing', async () => {
   const program = install('bare', { withOptional: false })

@@ -61,7 +61,7 @@ async function survive(
   await sensors.stop()
 
   const quietMs = performance.now()
-  const account = await untilJudged(nc, 60_000)
+  const account = await untilJudged(nc)
   const judgedMs = performance.now() - quietMs
   const logged = await readLog(nc)
   expect(faultsOf(logged)).toEqual([])
@@ -74,7 +74,7 @@ async function survive(
   expectAccepted(account.accepted, sensors)
 
   const reader = resources.use(await store.open())
-  const rows = await untilStored(reader, account.accepted.length, 120_000)
+  const rows = await untilStored(reader, account.accepted.length)
   const storedMs = performance.now() - quietMs
   expect(plainRows(rows)).toEqual(plainRows(account.accepted))
 

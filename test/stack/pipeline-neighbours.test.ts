@@ -137,7 +137,7 @@ test('is in the log once, flags its readings until it is like them again, and is
       `rules: ${drifting} at ${formatIso(endMs)}: the log says that it is unlike its neighbours, but does not have two hours of each of them`,
     ],
   })
-}, 120_000)
+})
 
 test('one process judges: killed, another does, and nothing is in the log twice', async () => {
   using folder = temporaryFolder()
@@ -184,7 +184,7 @@ test('one process judges: killed, another does, and nothing is in the log twice'
         const verdicts = (await readLog(nc)).flatMap(({ message }) => message.neighbours ?? [])
         return verdicts.length >= count && verdicts
       },
-      { withinMs: 60_000, everyMs: 250 },
+      { everyMs: 250 },
     )
   await feed(nowMs - 6 * hourMs, nowMs - 3 * hourMs, [drifting, repaired])
   await untilLogged(2)
@@ -200,4 +200,4 @@ test('one process judges: killed, another does, and nothing is in the log twice'
   const findings = collectFindings()
   await checkNeighbours(nc, () => undefined, findings)
   expect(findings.list()).toEqual([])
-}, 120_000)
+})

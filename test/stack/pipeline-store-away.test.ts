@@ -1,10 +1,14 @@
 /** What the store answers when it is unwell, and what must not care. */
+import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
+import { command as doctorCommand } from '../../cli/doctor/doctor.ts'
+import { command as storeCommand } from '../../cli/store/store.ts'
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { minuteMs } from '../../core/time.ts'
 import { rejectedStream, rejectedSubject } from '../../schemas/subjects.ts'
+import { openInfluxStore } from '../../store/influx/influx.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
 import { printFigures } from '../support/chaos/figures.ts'
 import { startPipeline } from '../support/chaos/pipeline-process.ts'
@@ -15,8 +19,9 @@ import { plainRows, readRows, untilStored } from '../support/chaos/read-store.ts
 import { seeded } from '../support/chaos/seeded.ts'
 import { type CheckedStore, checkedInflux, checkedSqlite } from '../support/chaos/store-engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { influxMissing } from '../support/influx.ts'
+import { influxMissing, testInflux } from '../support/influx.ts'
 import { testNats } from '../support/nats.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ids = cityOf(200)
@@ -96,6 +101,7 @@ test('events and the log go on while the store is away, and it gets all of it la
 })
 
 const missing = await influxMissing()
+const patiently = { everyMs: 250 }
 
 test.skipIf(missing !== undefined)(
   `a 503 fails that very write, which is made again, and poison rows are cut out (InfluxDB)${missing === undefined ? '' : ` (${missing})`}`,
@@ -136,5 +142,78 @@ test.skipIf(missing !== undefined)(
       failedWrites: store.proxy.failed(),
       poisoned,
     })
+  },
+)
+
+test.skipIf(missing !== undefined)(
+  `a bucket that is deleted meanwhile keeps no reading from the log, and when it is made again gets them all from there (InfluxDB)${missing === undefined ? '' : ` (${missing})`}`,
+  async () => {
+    using folder = temporaryFolder()
+    await using resources = new AsyncDisposableStack()
+    const nats = resources.use(await testNats())
+    const nc = await nats.connect()
+    resources.defer(() => nc.close())
+    await registerCity(nc, ids)
+    const influx = resources.use(await testInflux())
+    const bucket = await influx.newBucket()
+    const place = { INFLUX_URL: influx.url, INFLUX_ORG: bucket.org, INFLUX_BUCKET: bucket.bucket }
+    const secrets = join(folder.path, 'secrets')
+    const setUp = () =>
+      runCommand(storeCommand, {
+        words: ['setup'],
+        flags: {
+          url: influx.url,
+          'admin-token': influx.operatorToken,
+          secrets,
+          bucket: bucket.bucket,
+        },
+      })
+    expect(await setUp()).toMatchObject({ code: 0, err: '' })
+    const env = { ...place, INFLUX_TOKEN_FILE: join(secrets, 'influx-write-token') }
+    const pipeline = resources.use(
+      await startPipeline({ natsUrl: nats.url, dataFolder: join(folder.path, 'data'), env }),
+    )
+    await pipeline.untilReady()
+    await using reader = await openInfluxStore({
+      url: influx.url,
+      org: bucket.org,
+      bucket: bucket.bucket,
+      token: influx.operatorToken,
+    })
+    const stored = () => readRows(reader)
+    const startMs = Date.now() - 20 * minuteMs
+    const send = (from: number, random: () => number) =>
+      pour(nc, { ids, readings, random, startMs: startMs + from * minuteMs, stepMs: 1_000 })
+    await send(0, seeded(6))
+    await eventually('they are stored', async () => (await stored()).length === readings, patiently)
+
+    await bucket.drop()
+    await send(5, seeded(7))
+    const { accepted } = await untilJudged(nc)
+    expect(accepted).toHaveLength(2 * readings)
+    await eventually(
+      'writes fail',
+      async () => ((await pipeline.metric('airproof_store_failures_total')) ?? 0) > 1,
+    )
+    expect(pipeline.isAlive()).toBe(true)
+    const doctor = await runCommand(doctorCommand, {
+      env: { NATS_URL: nats.url, AIRPROOF_DATA: join(folder.path, 'data'), ...env },
+    })
+    expect(doctor.out).toMatch(/^broken +store +.*not found.*`airproof store setup`/m)
+
+    // the bucket has another id, so the token of before does not reach it
+    const again = await setUp()
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('made again')])
+    const missed = accepted.filter(({ timeMs }) => timeMs >= startMs + 5 * minuteMs)
+    const rows = await eventually(
+      'what came meanwhile is stored',
+      async () => {
+        const found = await stored()
+        return found.length >= missed.length && found
+      },
+      patiently,
+    )
+    expect(plainRows(rows)).toEqual(plainRows(missed))
+    expect(pipeline.isAlive()).toBe(true)
   },
 )

@@ -57,7 +57,7 @@ test.concurrent('a RAW stream that comes back older loses nothing of what it ack
   expect(await acceptedOf(pipeline)).toEqual(hundredths(0, 20 + sentAgain))
   expect(faultsOf(await readLog(pipeline.nc))).toEqual([])
   expect(await pipeline.metric('airproof_raw_lost_total', 'process="pipeline"')).toBe(1)
-}, 120_000)
+})
 
 test.concurrent.each([
   { how: 'fewer', sent: 3 },
@@ -101,5 +101,4 @@ test.concurrent.each([
     await expect(source.next()).rejects.toThrow('has come back older')
     expect(pulled).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
   },
-  60_000,
 )

@@ -78,7 +78,7 @@ test('what this process committed comes from memory, and all else from NATS, in 
   atHand.of(next, 8)
   await eventually('it is read from memory', () => reader.seen.at(-1) === atHand.at(8))
   expect(reader.numbers()).toEqual([...former, [8, undefined]])
-}, 60_000)
+})
 
 test('what other processes commit is found between what is at hand', async () => {
   await using city = await openCity()
@@ -91,7 +91,7 @@ test('what other processes commit is found between what is at hand', async () =>
   }
   await eventually('all is read', () => reader.seen.length === 9)
   expect(reader.numbers()).toEqual(Array.from({ length: 9 }, (_, i) => [i + 1, i + 1]))
-}, 60_000)
+})
 
 test('no message is lost or read twice while the server is killed, and a stop ends a wait at once', async () => {
   await using city = await openCity()
@@ -111,10 +111,10 @@ test('no message is lost or read twice while the server is killed, and a stop en
     last = await eventually('the log takes a message', () =>
       publishReading(nc, last + 1).catch(() => undefined),
     )
-    await eventually('it is read', () => reader.seen.at(-1)?.seq === last, { withinMs: 60_000 })
+    await eventually('it is read', () => reader.seen.at(-1)?.seq === last)
   }
   expect(reader.seen.map(({ seq }) => seq)).toEqual(Array.from({ length: last }, (_, i) => i + 1))
   const sinceMs = performance.now()
   await reader[Symbol.asyncDispose]()
   expect(performance.now() - sinceMs).toBeLessThan(400)
-}, 120_000)
+})

@@ -1,11 +1,10 @@
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { signatureHeaders } from '../../core/delivery/signature.ts'
 import {
   verifyService,
   verifyStandard,
 } from '../../examples/receivers/typescript/verify-webhook.ts'
-import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
+import { signatureHeaders } from '../../runtime/webhook-signature.ts'
 import { eventually } from '../support/eventually.ts'
 import { offline, online, publishEvent, rise, startNotifier, testKey } from '../support/notifier.ts'
 import { type ExampleReceiver, languages, missing, startReceiver } from '../support/receivers.ts'
@@ -35,7 +34,6 @@ const sign = ({
   signed = body,
 }: Signing = {}): Record<string, string> =>
   signatureHeaders(
-    hmacSha256,
     { secret: by, ...(next === undefined ? {} : { next }) },
     { id, timestampSeconds, body: signed },
   )

@@ -1,10 +1,12 @@
 /** Retention where something is wrong or in between: nothing goes that is not proven, and nothing is done by halves. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { purgeBlobs } from '../../archive/expire-blobs.ts'
 import { statisticsWait } from '../../archive/statistics-wait.ts'
+import { command as auditLogCommand } from '../../cli/audit-log.ts'
 import { command as doctorCommand } from '../../cli/doctor/doctor.ts'
 import { command as statusCommand } from '../../cli/status.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
@@ -26,8 +28,6 @@ import { eventually } from '../support/eventually.ts'
 import { signInAs } from '../support/nats.ts'
 import { type RetentionCity, retentionCity } from '../support/retention-city.ts'
 import { runCommand } from '../support/run-command.ts'
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const opened = new AsyncDisposableStack()
 const days = 20
@@ -132,7 +132,7 @@ test('killed as soon as the record is written, and half-way, the next process en
   await eventually(
     'the record is written',
     async () => (await retentionIn(lived.system)).rawBeforeMs !== null,
-    { withinMs: 60_000, everyMs: 1 },
+    { everyMs: 1 },
   )
   first.kill('SIGKILL')
   await first.exited
@@ -143,7 +143,6 @@ test('killed as soon as the record is written, and half-way, the next process en
   })
   await using second = await started()
   await eventually('something is gone', async () => (await rowsOf()).length < total, {
-    withinMs: 60_000,
     everyMs: 1,
   })
   second.kill('SIGKILL')
@@ -155,7 +154,6 @@ test('killed as soon as the record is written, and half-way, the next process en
   await using third = await started()
   await using fourth = await started()
   await eventually('all of it is gone', async () => (await rowsOf()).length === 0, {
-    withinMs: 60_000,
     everyMs: 50,
   })
   const report = await eventually(
@@ -166,7 +164,7 @@ test('killed as soon as the record is written, and half-way, the next process en
       }>()
       return found?.retention !== undefined && found.retention.readings > 0 ? found : undefined
     },
-    { withinMs: 60_000, everyMs: 50 },
+    { everyMs: 50 },
   )
   expect(report.retention).toMatchObject({ raw_days: 2, trouble: null })
   await Promise.all([third.stop(), fourth.stop()])
@@ -177,7 +175,47 @@ test('killed as soon as the record is written, and half-way, the next process en
   expect((await runCommand(statusCommand, { env })).out).toMatch(words)
 })
 
-async function started() {
+test('another setting of retention is in the operators’ log: who, when, and from what', async () => {
+  type Entry = { what: string; who: string; at: string; details: Record<string, number | null> }
+  const entries = async (): Promise<readonly Entry[]> => {
+    const env = { NATS_URL: lived.city.natsUrl }
+    const flags = { json: true, what: 'retention' }
+    const { out } = await runCommand(auditLogCommand, { env, flags })
+    return out === '' ? [] : out.split('\n').map((line) => JSON.parse(line) as Entry)
+  }
+  const before = await entries()
+  // each of the processes that were killed may have said it
+  expect(new Set(before.map(({ details }) => JSON.stringify(details)))).toEqual(
+    new Set(['{"raw_days":2,"blob_days":null,"former_raw_days":null,"former_blob_days":null}']),
+  )
+  const report = async () =>
+    (await lived.system.get(systemKeys.archive))?.json<{ retention?: { raw_days: number } }>()
+  for (const [raw, former] of [
+    [3, 2],
+    [null, 3],
+    [null, null],
+  ] as const) {
+    const seen = (await entries()).length
+    await using child = await started({ AIRPROOF_RAW_DAYS: raw === null ? '' : String(raw) })
+    await eventually(
+      'it is reported',
+      async () => ((await report())?.retention?.raw_days ?? null) === raw,
+    )
+    await child.stop()
+    const more = (await entries()).slice(0, -seen)
+    expect(more.map(({ details }) => details)).toEqual(
+      raw === former
+        ? []
+        : [{ raw_days: raw, blob_days: null, former_raw_days: former, former_blob_days: null }],
+    )
+    for (const { who, at } of more) {
+      expect(who).toBe(`${userInfo().username}@${hostname()}`)
+      expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(120_000)
+    }
+  }
+})
+
+async function started(more: Readonly<Record<string, string>> = {}) {
   const child = await startChild({
     command: process.execPath,
     args: ['bin/airproof.mjs', 'archive'],
@@ -192,6 +230,7 @@ async function started() {
       AIRPROOF_RAW_DAYS: '2',
       AIRPROOF_ADMIN_PORT: '0',
       AIRPROOF_LOG: 'warn',
+      ...more,
     },
     onLine: () => undefined,
   })

@@ -1,11 +1,9 @@
 /** What the operator lets go: only what the archive proves, and nothing that the archive does not have. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs } from '../../core/time.ts'
 import { retentionIn } from '../../runtime/nats/retention.ts'
 import { type RetentionCity, retentionCity } from '../support/retention-city.ts'
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const opened = new AsyncDisposableStack()
 const days = 60

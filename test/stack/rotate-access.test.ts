@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { connect } from '@nats-io/transport-node'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { command as access } from '../../cli/access/access.ts'
 import { placeOf } from '../../cli/access/places.ts'
 import { finish, offer, type Servers } from '../../cli/access/rotate.ts'
@@ -25,8 +25,6 @@ import { fastSensor, sendingSensor } from '../support/rotation.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const id = 'NGR-LOS-IKE-001'
 

@@ -74,10 +74,12 @@ async function sendingCity(folder: string) {
       await goesOn()
       for (const service of services)
         await eventually(`${service.name} is ready`, service.isReady, patiently)
-      expect(services.flatMap(({ name, ownExits }) => ownExits().map(() => name))).toEqual([])
+      const ended = services.flatMap(({ name, ownExits }) => ownExits().map((how) => [name, how]))
+      // one that lost its lease while a server was away, or was not answered in time, starts again
+      expect(ended.filter(([, how]) => !how?.startsWith('75: '))).toEqual([])
       await sensors.stop()
       // the operator's password may be another one
-      const { accepted } = await untilJudged(await cluster.connect('operator'), 120_000)
+      const { accepted } = await untilJudged(await cluster.connect('operator'))
       const named = (list: readonly { readonly sensor: string; readonly timeMs: number }[]) =>
         list.map(({ sensor, timeMs }) => `${sensor} ${timeMs}`).toSorted()
       expect(named(accepted)).toEqual(named(sensors.acknowledged))

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { command as access } from '../../cli/access/access.ts'
 import { finishKey, isKeyOffered, offerKey } from '../../cli/access/rotate-key.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
@@ -14,8 +14,6 @@ import { startReceiver } from '../support/receiver.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 test('webhooks are signed all the while, also when the rotation was interrupted after any step', async () => {
   using folder = temporaryFolder()

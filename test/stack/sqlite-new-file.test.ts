@@ -14,4 +14,4 @@ test('many that make a new file at once have one store', async () => {
     await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()))
     expect(opened.filter((one) => one.status === 'rejected')).toEqual([])
   }
-}, 180_000)
+})

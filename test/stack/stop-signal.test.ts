@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
+import { isRunning } from '../../runtime/machine/process-list.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -67,4 +68,36 @@ await processCommand({ name: 'stuck', summary: '', load }).run({
   child.kill('SIGTERM')
   expect(await child.exited).toEqual({ code: 75, signal: null })
   expect(printed.at(-1)).toBe('stuck did not stop within 10 s: ended')
+})
+
+test.concurrent('what npm runs by a shell stops when that shell is ended; what another shell runs goes on', async () => {
+  using folder = temporaryFolder()
+  /** A process that waits for a NATS which is not there, and the shell that it is a child of. */
+  const inShell = async (npmEvent: string) => {
+    const printed: string[] = []
+    const shell = await startChild({
+      command: 'sh',
+      args: ['-c', `'${process.execPath}' bin/airproof.mjs gate & echo $!; wait`],
+      env: {
+        ...environment(),
+        npm_lifecycle_event: npmEvent,
+        AIRPROOF_DATA: folder.path,
+        AIRPROOF_LOG: 'info',
+        NATS_URL: 'nats://127.0.0.1:1',
+      },
+      onLine: (line) => printed.push(line),
+    })
+    await eventually('it waits for NATS', () => printed.some((line) => line.includes('NATS')))
+    return { pid: Number(printed[0]), end: () => shell.kill('SIGTERM') }
+  }
+  const [byNpm, other] = await Promise.all([inShell('start'), inShell('')])
+  try {
+    byNpm.end()
+    other.end()
+    await eventually('it has stopped', () => !isRunning(byNpm.pid))
+    expect(isRunning(other.pid)).toBe(true)
+  } finally {
+    process.kill(other.pid, 'SIGTERM')
+  }
+  await eventually('the other one has stopped', () => !isRunning(other.pid))
 })

@@ -2,11 +2,15 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyStatistics } from '../../cli/store/copy-statistics.ts'
 import { command } from '../../cli/store/store.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { startChild } from '../../runtime/machine/child.ts'
 import { environment } from '../../runtime/process/config.ts'
+import { rollupBucketOf } from '../../store/influx/influx.ts'
+import { sensorLine } from '../../store/influx/line-protocol.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../../store/store.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
@@ -105,7 +109,7 @@ async function expectStatistics(store: Store, fromMs: number): Promise<void> {
   await eventually(
     'every hour of the network is written',
     async () => isDeepStrictEqual(await written(), computed),
-    { withinMs: 60_000, everyMs: 500 },
+    { everyMs: 500 },
   )
 }
 
@@ -137,7 +141,6 @@ test.skipIf(missing !== undefined)(
       onLine: () => undefined,
     })
     await eventually('a part is copied', async () => (await readRows(target)).length > 0, {
-      withinMs: 60_000,
       everyMs: 20,
     })
     killed.kill('SIGKILL')
@@ -175,7 +178,6 @@ test.skipIf(missing !== undefined)(
     expect(plainRows(await untilStored(file, all.length))).toEqual(plainRows(all))
     await expectStatistics(file, beganMs - 2 * dayMs)
   },
-  300_000,
 )
 
 test.skipIf(missing !== undefined)(
@@ -237,5 +239,51 @@ test.skipIf(missing !== undefined)(
       expect.stringContaining('run the same command again'),
     ])
   },
-  120_000,
+)
+
+test.skipIf(missing !== undefined)(
+  `a day of a sensor that is half written in InfluxDB is left out, and copied once it is whole ${missing ?? ''}`,
+  async () => {
+    using folder = temporaryFolder()
+    const bucket = await influx.newBucket()
+    await using source = await bucket.open()
+    await using target = await openSqliteStore({ file: join(folder.path, 'readings.sqlite') })
+    const dayStartMs = floorTo(Date.now(), dayMs) - 2 * dayMs
+    const readings = [1, 2, 3].map((n) =>
+      readingOf({ timeMs: dayStartMs + n * hourMs, pm25: 100 * n, co2: 40_000, seq: n }),
+    )
+    await source.writeBatch(readings)
+    const [{ sensor }] = readings as [Reading]
+    const days = await source.computeSensors([sensor], dayStartMs, dayStartMs + dayMs, 'day')
+    // a reader finds some fields of a row before the others
+    const line = sensorLine('sensor_1d', days[0]!).replace(/,pm25_max=[\d.]+/, '')
+    const query = `org=${bucket.org}&bucket=${rollupBucketOf(bucket.bucket)}&precision=ms`
+    const to = `${bucket.url}/api/v2/write?${query}`
+    const headers = { authorization: `Token ${bucket.token}` }
+    expect((await fetch(to, { method: 'POST', headers, body: line })).status).toBe(204)
+
+    const copied = () =>
+      copyStatistics({
+        source,
+        target,
+        nowMs: Date.now(),
+        insist: (work) => work(),
+        onDone: () => undefined,
+      })
+    const ofDay = () =>
+      target.statistics({
+        of: { sensors: [sensor] },
+        edges: [dayStartMs, dayStartMs + dayMs],
+        steps: [0],
+        fields: ['pm25', 'co2'],
+        from: 'day',
+        unwritten: new Set(),
+        writtenFromMs: 0,
+      })
+    expect(await copied()).toMatchObject({ written: 0, changing: 1 })
+    expect(await ofDay()).toEqual([])
+    await source.writeSensorDays(days)
+    expect(await copied()).toMatchObject({ written: 1, changing: 0 })
+    expect(await ofDay()).toMatchObject([{ readings: 3, fields: { pm25: { n: 3, max: 3 } } }])
+  },
 )

@@ -249,7 +249,7 @@ test('a process is frozen only after several requests in a row that it accepts a
   expect(frozenAfter).toEqual([6])
 })
 
-test('a few of the lines that a process repeats are shown, and all others', async () => {
+test('one of the lines that a process repeats is shown, and all others', async () => {
   const lines: string[] = []
   const to = { write: (line: string) => void lines.push(line) }
   const script = `for (let i = 0; i < 50; i++) {
@@ -267,7 +267,7 @@ test('a few of the lines that a process repeats are shown, and all others', asyn
   })
   await (await service.start()).exited
   const count = (text: string) => lines.filter((line) => line.includes(text)).length
-  expect([count('NATS is away'), count('plainly the same'), count('told')]).toEqual([3, 3, 50])
+  expect([count('NATS is away'), count('plainly the same'), count('told')]).toEqual([1, 1, 50])
 })
 
 test('a process that exits with the code of wrong usage is not restarted', async () => {

@@ -67,7 +67,7 @@ test('a server that found no space is restarted when there is room again, and no
   ])
 })
 
-test('the NATS port of a data folder stays, unless another is chosen or another program has it', async () => {
+test('the NATS port of a data folder stays; one that another program has is tried again at each start', async () => {
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
   const notes: string[] = []
@@ -85,6 +85,34 @@ test('the NATS port of a data folder stays, unless another is chosen or another 
   await expect(port(chosen)).rejects.toThrow(/in use: .*AIRPROOF_NATS_PORT \(--nats-port\)/)
   const next = await port()
   expect(next).not.toBe(chosen)
-  expect(notes).toEqual([expect.stringContaining(`NATS port ${chosen} is used by another program`)])
+  const taken = `NATS port ${chosen} is used by another program: NATS is on port ${next}. Each start tries port ${chosen} again, so stop that program and start again; or keep port ${next} with --nats-port ${next}, and change the sensors`
   expect(await port()).toBe(next)
+  expect(notes).toEqual([taken, taken])
+  await new Promise((resolve) => other.close(resolve))
+  expect([await port(), await port()]).toEqual([chosen, chosen])
+  expect(notes.slice(2)).toEqual([
+    `NATS port ${chosen} is free again: NATS is there, and no longer on port ${next}`,
+  ])
+})
+
+test('the usual MQTT port that another program had at the first start is used at the next one', async () => {
+  using folder = temporaryFolder()
+  const first = await freePort()
+  const port = (chosen?: number) =>
+    keptPort({
+      dataFolder: folder.path,
+      name: 'MQTT',
+      setting: 'AIRPROOF_MQTT_PORT',
+      chosen,
+      first,
+      note: () => undefined,
+    })
+  const other = createServer()
+  await listenOn(other, { host: '127.0.0.1', port: first, setting: '' })
+  const next = await port()
+  expect(next).not.toBe(first)
+  await new Promise((resolve) => other.close(resolve))
+  expect(await port()).toBe(first)
+  // chosen, it stays, whatever is free
+  expect([await port(next), await port()]).toEqual([next, next])
 })

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { startChild } from '../../runtime/machine/child.ts'
 import { listProcesses } from '../../runtime/machine/process-list.ts'
@@ -20,8 +20,6 @@ import { type RunningCity, runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const sh = promisify(execFile)
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const startUp = (data: string, ...flags: readonly string[]): Promise<RunningCity> =>
   runCity(data, { flags })

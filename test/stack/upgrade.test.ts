@@ -29,6 +29,7 @@ import { partitionsHeld } from '../support/chaos/leases.ts'
 import { accountOf, faultsOf, readLog, untilJudged } from '../support/chaos/read-log.ts'
 import { seeded } from '../support/chaos/seeded.ts'
 import { startSensors } from '../support/chaos/sensors.ts'
+import { builtPages } from '../support/city-browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { checkOutFormerVersion, whyNoFormerVersion } from '../support/former-version.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -37,7 +38,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const why = whyNoFormerVersion()
 const here = 'bin/airproof.mjs'
-const patiently = { withinMs: 120_000, everyMs: 100 }
+const patiently = { everyMs: 100 }
 
 type Running = Child & { readonly admin: number; readonly printed: readonly string[] }
 
@@ -101,6 +102,7 @@ include "users.conf"
     resources.defer(() => nc.close())
 
     const apiPort = await freePort()
+    const pages = await builtPages()
     const start = async (program: string, name: string, data: string): Promise<Running> => {
       const dataFolder = join(folder.path, data)
       mkdirSync(dataFolder, { recursive: true })
@@ -120,6 +122,7 @@ include "users.conf"
           AIRPROOF_API_URL: `http://127.0.0.1:${apiPort}`,
           AIRPROOF_PUSH_PORT: '0',
           AIRPROOF_DASHBOARD_PORT: '0',
+          AIRPROOF_DASHBOARD_PAGES: pages,
           ...(name === 'gate' && {
             NATS_CALLOUT_USER: 'callout',
             NATS_CALLOUT_PASSWORD: passwordOf('callout'),

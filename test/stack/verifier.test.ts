@@ -59,7 +59,7 @@ describe('bundles from a live chain', () => {
     anvil = await testAnvil()
     batch = await anchoredBatch(anvil, { readings: someReadings(300), crowd: 300 })
     // 301 transactions in one block take a busy machine a while
-  }, 180_000)
+  })
   afterAll(() => anvil[Symbol.asyncDispose]())
   const first = (): string => batch.bundles[0] ?? ''
   const proofWith = (ask: Ask) =>
@@ -399,7 +399,7 @@ describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
     expect(
       await wrongNetworks((network, file) => run('python3', [script, '--network', network, file])),
     ).toEqual([])
-  }, 180_000)
+  })
 
   test('pins what it is asked to', async () => {
     const file = sampleFile('alone')

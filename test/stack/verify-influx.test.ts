@@ -33,6 +33,18 @@ test.skipIf(missing !== undefined)(
     }
     await using api = await anchoredApi({ env, openStore: () => bucket.open() })
     await api.register({ id: sensor })
+    const audit = () =>
+      runCommand(auditCommand, {
+        env: { ...api.anchorEnv, ...env, AIRPROOF_DATA: dirname(api.storeFile) },
+      })
+    const empty = await eventually('the contract is known, and empty', async () => {
+      await api.anvil.rpc('anvil_mine', ['0x80'])
+      const run = await audit()
+      return run.code === 1 && run.err.startsWith('nothing is anchored here yet') ? undefined : run
+    })
+    expect([empty.code, empty.err]).toEqual([75, ''])
+    expect(empty.out).toContain('… not_yet: nothing is anchored yet')
+    expect(empty.out).toMatch(/\nNOT YET\. [^\n]*$/)
     const rows = await api.commit(
       Array.from({ length: 300 }, (_, i) => ({ sensor, timeMs: startMs + i * 1_000 })),
     )
@@ -42,10 +54,6 @@ test.skipIf(missing !== undefined)(
       const path = `/v1/readings/${sensor}/verify?timestamp=${formatIso(timeMs)}`
       return ((await (await api.get(path)).json()) as { status: string }).status
     }
-    const audit = () =>
-      runCommand(auditCommand, {
-        env: { ...api.anchorEnv, ...env, AIRPROOF_DATA: dirname(api.storeFile) },
-      })
     await eventually('it is verified', async () => (await statusOf(victim.timeMs)) === 'verified')
     const before = await audit()
     expect([before.code, before.err, before.out]).toEqual([0, '', expect.stringContaining('GREEN')])
@@ -82,5 +90,9 @@ test.skipIf(missing !== undefined)(
     expect([red.code, red.out]).toEqual([1, expect.stringContaining('RED')])
     expect(red.out).toContain(`rows read from the InfluxDB bucket ${bucket.bucket} of`)
     expect((await auditIn({})).err).toContain('set INFLUX_TOKEN')
+    await influx!.kill()
+    const away = await auditIn({ INFLUX_TOKEN: bucket.token })
+    expect([away.code, away.out]).toEqual([75, ''])
+    expect(away.err).toMatch(/^InfluxDB .*(ECONNREFUSED|does not answer|check INFLUX_URL)/)
   },
 )

@@ -24,7 +24,7 @@ import { type SignedIn, signedIn } from '../support/signed-in.ts'
 import { exampleAttempt } from '../support/webhook-api.ts'
 
 // while one page is looked at, others load
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000, maxConcurrency: 3 })
+vi.setConfig({ maxConcurrency: 3 })
 
 type Who = 'visitor' | 'person' | 'operator'
 type Language = 'en' | 'fr'

@@ -1,6 +1,6 @@
 /** The pages on bad lines, with bad names, without scripts, and where sensors are not where they were. */
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
 import { views } from '../../dashboard/server/views.ts'
@@ -16,9 +16,6 @@ import {
 import { eventually } from '../support/eventually.ts'
 import { type Deed, type FaultyProxy, faultyProxy } from '../support/faulty-proxy.ts'
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
-
-const patiently = { timeout: 60_000 }
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 const [first, second, moving, named] = [
   'NGR-LOS-IKJ-001',
@@ -256,7 +253,7 @@ describe.skipIf(chromiumMissing !== undefined)(
         await page.goto(at(path))
         await page.locator(place, { hasText: longName.trim() }).first().waitFor()
         expect([path, await page.locator('b[onmouseover]').count()]).toEqual([path, 0])
-        await expect.poll(() => overflowOf(page), patiently).toBeLessThanOrEqual(0)
+        await expect.poll(() => overflowOf(page)).toBeLessThanOrEqual(0)
       }
       for (const path of [`/areas/${area}`, `/embed/area/${area}`]) {
         await page.goto(at(path))

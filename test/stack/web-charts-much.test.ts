@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -14,9 +14,7 @@ import { readingOf } from '../support/readings.ts'
 import { writeHours } from '../support/written-hours.ts'
 
 const days = inject('soak') ? 365 : 60
-vi.setConfig({ testTimeout: 240_000 })
 
-const patiently = { timeout: 60_000 }
 const every = 10 * secondMs
 const nowMs = floorTo(Date.now(), every)
 const busy = 'NGR-LOS-IKJ-001'
@@ -79,7 +77,7 @@ describe.skipIf(chromiumMissing !== undefined)('charts of much data', () => {
 
   const drawn = async (page: Page): Promise<void> => {
     await page.locator('.charts .uplot canvas').first().waitFor()
-    await expect.poll(() => page.locator('.is-asking').count(), patiently).toBe(0)
+    await expect.poll(() => page.locator('.is-asking').count()).toBe(0)
   }
   /** On a busy machine a test may begin minutes after the last reading: those since then come now. */
   const keepUp = async (): Promise<void> => {
@@ -154,7 +152,7 @@ describe.skipIf(chromiumMissing !== undefined)('charts of much data', () => {
     await drawn(page)
     const plot = page.getByRole('slider', { name: /Air quality index/ })
     await expect
-      .poll(() => plot.getAttribute('aria-label'), patiently)
+      .poll(() => plot.getAttribute('aria-label'))
       .toMatch(/Ikeja\. Air quality index: .*Yaba\. Air quality index: /s)
     await add('Apapa')
     await page.getByRole('button', { name: 'Remove Apapa' }).waitFor()

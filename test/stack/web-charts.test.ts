@@ -2,16 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import { siteOf, type TestApi, type Told, testApi } from '../support/api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { type CityBrowser, cityBrowser } from '../support/city-browser.ts'
 
-vi.setConfig({ testTimeout: 240_000 })
-
-const patiently = { timeout: 60_000 }
 const nowMs = floorTo(Date.now(), 10 * secondMs)
 /** Sends every ten seconds, and was silent for two hours of its second to last day. */
 const busy = 'NGR-LOS-IKJ-001'
@@ -54,7 +51,7 @@ describe.skipIf(chromiumMissing !== undefined)('charts', () => {
     const all = [...readings()].toSorted((a, b) => a.timeMs - b.timeMs)
     for (let at = 0; at < all.length; at += 1_500) await api.commit(all.slice(at, at + 1_500))
     browser = await cityBrowser(api)
-  }, 180_000)
+  })
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]()
     await api?.[Symbol.asyncDispose]()
@@ -62,7 +59,7 @@ describe.skipIf(chromiumMissing !== undefined)('charts', () => {
 
   const drawn = async (page: Page): Promise<void> => {
     await page.locator('.charts .uplot canvas').first().waitFor()
-    await expect.poll(() => page.locator('.is-asking').count(), patiently).toBe(0)
+    await expect.poll(() => page.locator('.is-asking').count()).toBe(0)
   }
   /** What is far below is asked for when it is reached. */
   const drawnBelow = async (page: Page): Promise<void> => {
@@ -168,8 +165,8 @@ describe.skipIf(chromiumMissing !== undefined)('charts', () => {
     expect(await page.locator('.chart-tip').first().textContent()).toContain('to')
     expect(await shown(page)).toContain('Lagos, UTC+1')
     await page.getByLabel('Time zone').selectOption('utc')
-    await expect.poll(() => shown(page), patiently).toContain('Times in UTC')
-    await expect.poll(() => valueOf(page, 'zone'), patiently).toBe('utc')
+    await expect.poll(() => shown(page)).toContain('Times in UTC')
+    await expect.poll(() => valueOf(page, 'zone')).toBe('utc')
     await drawn(page)
     await page.goto(`${browser.dashboard.url}/sensors/${rare}`)
     await drawn(page)
@@ -186,7 +183,7 @@ describe.skipIf(chromiumMissing !== undefined)('charts', () => {
     await page.getByLabel('Sensor to compare with').fill(rare.toLowerCase())
     await page.getByRole('button', { name: 'Add' }).click()
     await page.getByRole('link', { name: `CSV of ${rare}` }).waitFor()
-    await expect.poll(() => valueOf(page, 'compare'), patiently).toBe(rare)
+    await expect.poll(() => valueOf(page, 'compare')).toBe(rare)
     await drawn(page)
     const plot = page.getByRole('slider', { name: /Air quality index/ })
     expect(await plot.getAttribute('aria-valuetext')).toMatch(
@@ -258,7 +255,7 @@ describe.skipIf(chromiumMissing !== undefined)('charts', () => {
         const before = sizes.length
         await page.clock.runFor(20 * secondMs)
         // an answer that is still on the way would be given up by the next question
-        await expect.poll(() => sizes.length, patiently).toBeGreaterThan(before)
+        await expect.poll(() => sizes.length).toBeGreaterThan(before)
       }
     }
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -17,8 +17,6 @@ import { chromiumMissing, openChromium } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/readings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const sensor = 'NGR-LOS-IKJ-001' as SensorId
 const startMs = Date.UTC(2024, 0, 1)

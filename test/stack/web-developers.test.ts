@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventKinds } from '../../core/delivery/delivery.ts'
 import { calls } from '../../dashboard/web/pages/developers/calls.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
@@ -18,7 +18,6 @@ const run = promisify(execFile)
 let browser: SettingsBrowser
 let person: SignedIn
 // a browser on a busy machine
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 
 describe.skipIf(chromiumMissing !== undefined)(
   `the page for developers${chromiumMissing === undefined ? '' : ` (skipped: ${chromiumMissing})`}`,

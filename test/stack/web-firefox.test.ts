@@ -1,7 +1,7 @@
 /** What readers do first, in Firefox: another engine for scripts, layout and the content policy. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
@@ -10,8 +10,6 @@ import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Firefox, firefoxMissing, openFirefox } from '../support/firefox.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const sensor = 'NGR-LOS-IKJ-001'
 const nowMs = Math.floor(Date.now() / 1000) * 1000

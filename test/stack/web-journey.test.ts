@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumMissing, openChromium } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -21,7 +21,6 @@ const email = 'ada.obi@example.org'
 const password = 'a long walk along the lagoon'
 
 // whole processes, a browser and a chain's blocks, on a machine with other work
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const opened = new AsyncDisposableStack()
 let folder = ''
@@ -85,9 +84,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByText('Live', { exact: true }).waitFor()
       const numbers = (): Promise<string[]> => list.locator('.aqi').allInnerTexts()
       const before = (await numbers()).join()
-      await eventually('the list changes', async () => (await numbers()).join() !== before, {
-        withinMs: 120_000,
-      })
+      await eventually('the list changes', async () => (await numbers()).join() !== before)
       const map = page.locator('.map')
       await eventually(
         'the map shows sensors',
@@ -160,10 +157,8 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByRole('button', { name: 'Create' }).click()
       await page.locator('.secret code').waitFor()
       await page.getByRole('button', { name: 'I have stored it' }).click()
-      await eventually(
-        'a delivery arrives',
-        () => receiver.received.some(({ json }) => json.event === 'reading.new'),
-        { withinMs: 120_000 },
+      await eventually('a delivery arrives', () =>
+        receiver.received.some(({ json }) => json.event === 'reading.new'),
       )
       await page.getByLabel('Show', { exact: true }).selectOption('delivered')
       const row = page.getByRole('row', { name: 'reading.new' }).first()
@@ -200,7 +195,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.waitForLoadState()
       await page.goto(proof)
-      await page.locator('.proof-paper[data-verdict="consistent"]').waitFor({ timeout: 120_000 })
+      await page.locator('.proof-paper[data-verdict="consistent"]').waitFor()
       await go('/settings/keys')
       await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
       expect(await page.getByText('my laptop').count()).toBe(0)

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { cutTiles } from '../../cli/map/cut-tiles.ts'
 import { addOsmFeature } from '../../cli/map/osm-features.ts'
 import { noFeatures } from '../../cli/map/shapes.ts'
@@ -22,9 +22,6 @@ import {
 } from '../support/seen-map.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
-
-const patiently = { timeout: 60_000 }
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 /** Several dashboards of one network share it. */
 const secret = newSecretKey()
@@ -99,7 +96,7 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
     await api.register({ id: only, sites: [siteOf('Ikeja', 6.6, 3.35)] })
     await api.commit([{ sensor: only, timeMs: nowMs - 60_000, aqi: 42 }])
     await page.reload()
-    await expect.poll(() => tipInMiddle(page), patiently).toContain(only)
+    await expect.poll(() => tipInMiddle(page)).toContain(only)
     expect(await markAt(page, inPill)).toBe('#00e400')
     expect(complaints).toEqual([])
   })
@@ -108,7 +105,7 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
     const { page, dashboard } = await openWith({ env: { AIRPROOF_MAP: 'none' } })
     await keepWritten(page)
     await page.goto(dashboard.url)
-    await expect.poll(() => writtenOn(page), patiently).toContain('Ikeja')
+    await expect.poll(() => writtenOn(page)).toContain('Ikeja')
     expect(await page.locator('.leaflet-ground-pane canvas').count()).toBe(0)
   })
 
@@ -117,7 +114,7 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
     await keepWritten(page)
     await page.route('**/map/city.pmtiles*', (route) => route.abort())
     await page.goto(dashboard.url)
-    await expect.poll(() => writtenOn(page), patiently).toContain('Ikeja')
+    await expect.poll(() => writtenOn(page)).toContain('Ikeja')
     expect(await page.locator('.leaflet-ground-pane canvas').count()).toBe(0)
     expect(complaints).toEqual([])
   })
@@ -134,7 +131,7 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
     expect(before).toBeGreaterThan(0)
     await page.getByRole('button', { name: 'Zoom in' }).click()
     await page.getByRole('button', { name: 'Zoom in' }).click()
-    await expect.poll(metres, patiently).toBeLessThan(before)
+    await expect.poll(metres).toBeLessThan(before)
   })
 
   test('names its sources and their licences', async () => {
@@ -178,7 +175,7 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
     await page.evaluate(
       `void (document.body.append(Object.assign(new Image(), { src: 'http://localhost:9/x.png' })))`,
     )
-    await expect.poll(() => complaints.length, patiently).toBe(1)
+    await expect.poll(() => complaints.length).toBe(1)
   })
 
   test.each([
@@ -201,7 +198,7 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
         .map((run) => run.length)
     }
     await expect
-      .poll(async () => (await widths()).toSorted((a, b) => a - b), patiently)
+      .poll(async () => (await widths()).toSorted((a, b) => a - b))
       .toEqual([expect.any(Number), expect.any(Number), expect.any(Number)])
     const [major = 0, highway = 0, minor = 0] = await widths()
     expect([minor > 0, major > minor, highway > major]).toEqual([true, true, true])
@@ -222,13 +219,13 @@ describe.skipIf(chromiumMissing !== undefined)('the ground of the map', () => {
         `['webgl', 'webgl2'].map((kind) => document.createElement('canvas').getContext(kind))`,
       ),
     ).toEqual([null, null])
-    await expect.poll(() => tipInMiddle(page), patiently).toContain(only)
+    await expect.poll(() => tipInMiddle(page)).toContain(only)
     const shades = () =>
       page.evaluate(`Math.max(0, ...[...document.querySelectorAll('.leaflet-ground-pane canvas.leaflet-tile-loaded')].map((tile) => {
         const { data } = tile.getContext('2d').getImageData(0, 0, tile.width, tile.height)
         return new Set(Array.from({ length: data.length / 4 }, (_, at) => data[at * 4])).size
       }))`)
-    await expect.poll(shades, patiently).toBeGreaterThan(2)
+    await expect.poll(shades).toBeGreaterThan(2)
     expect(complaints).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 /** Marks, list and legend say the same in a real Chromium: colours, order, both ways of pointing. */
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { europeanIndex } from '../../core/air/index/european.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { siteOf, type TestApi, testApi } from '../support/api.ts'
@@ -7,9 +7,6 @@ import { chromiumMissing } from '../support/chromium.ts'
 import { type CityBrowser, cityBrowser, type OpenPage, pictureOf } from '../support/city-browser.ts'
 import { inPill, markAt, middleOf, tipInMiddle } from '../support/seen-map.ts'
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
-
-const patiently = { timeout: 60_000 }
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 const idOf = (at: number): string => `NGR-LOS-IKJ-00${at}`
 const alone = idOf(1)
@@ -80,10 +77,10 @@ describe.skipIf(chromiumMissing !== undefined)('the marks of the map', () => {
     const page = await openMap(`${viewOf(one)}&index=eu&mean=live`)
     const fair = europeanIndex.bands[1]?.color.toLowerCase()
     const row = page.locator('.sensor-list li', { hasText: alone })
-    await expect.poll(() => row.locator('b').textContent(), patiently).toBe('2')
+    await expect.poll(() => row.locator('b').textContent()).toBe('2')
     expect((await row.locator('circle').getAttribute('fill'))?.toLowerCase()).toBe(fair)
-    await expect.poll(() => markAt(page, inPill), patiently).toBe(fair)
-    await expect.poll(() => tipInMiddle(page), patiently).toMatch(/: 2$/)
+    await expect.poll(() => markAt(page, inPill)).toBe(fair)
+    await expect.poll(() => tipInMiddle(page)).toMatch(/: 2$/)
     const step = page.locator('.scale-bar .aqi', { hasText: 'Fair' })
     expect(await step.locator('.number').textContent()).toBe('2')
     expect((await step.locator('circle').getAttribute('fill'))?.toLowerCase()).toBe(fair)
@@ -93,24 +90,24 @@ describe.skipIf(chromiumMissing !== undefined)('the marks of the map', () => {
     const page = await openMap(viewOf(one))
     const row = page.locator('.sensor-list li', { hasText: alone })
     const halo = { dx: 0, dy: -15 }
-    await expect.poll(() => markAt(page, inPill), patiently).toBe('#00e400')
+    await expect.poll(() => markAt(page, inPill)).toBe('#00e400')
     expect(await markAt(page, halo)).toBe('')
     await row.hover()
-    await expect.poll(() => markAt(page, halo), patiently).toBe('#0b57c4')
+    await expect.poll(() => markAt(page, halo)).toBe('#0b57c4')
     const { x, y } = await middleOf(page)
     await page.mouse.move(x + 60, y + 60)
-    await expect.poll(() => markAt(page, halo), patiently).toBe('')
+    await expect.poll(() => markAt(page, halo)).toBe('')
     expect(await row.getAttribute('class')).toBe('')
     await page.mouse.move(x, y)
-    await expect.poll(() => row.getAttribute('class'), patiently).toBe('is-pointed')
+    await expect.poll(() => row.getAttribute('class')).toBe('is-pointed')
   })
 
   test('at one place the worst is on top, and one that is offline is small and under all', async () => {
     const page = await openMap(viewOf(shared))
-    await expect.poll(() => markAt(page, inPill), patiently).toBe('#ff0000')
+    await expect.poll(() => markAt(page, inPill)).toBe('#ff0000')
     expect(await tipInMiddle(page)).toMatch(/: 180$/)
     await page.goto(browser.dashboard.url + viewOf(apart))
-    await expect.poll(() => tipInMiddle(page), patiently).toContain('Offline')
+    await expect.poll(() => tipInMiddle(page)).toContain('Offline')
     expect(await markAt(page, inPill)).toBe('')
     expect(await markAt(page, { dx: 0, dy: 0 })).toBe('#ffffff')
   })
@@ -118,9 +115,9 @@ describe.skipIf(chromiumMissing !== undefined)('the marks of the map', () => {
   test('what the stream tells is on the marks without another list', async () => {
     const page = await openMap(`${viewOf(one)}&mean=live`)
     await page.locator('.line-state[data-state=live]').waitFor()
-    await expect.poll(() => markAt(page, inPill), patiently).toBe('#00e400')
+    await expect.poll(() => markAt(page, inPill)).toBe('#00e400')
     await api.commit([{ sensor: alone, timeMs: nowMs, aqi: 120 }])
-    await expect.poll(() => markAt(page, inPill), patiently).toBe('#ff7e00')
+    await expect.poll(() => markAt(page, inPill)).toBe('#ff7e00')
     expect(await tipInMiddle(page)).toMatch(/: 120$/)
   })
 
@@ -129,7 +126,7 @@ describe.skipIf(chromiumMissing !== undefined)('the marks of the map', () => {
     const { page } = opened
     await page.clock.install()
     await page.goto(browser.dashboard.url + viewOf(one))
-    await expect.poll(() => tipInMiddle(page), patiently).toContain(alone)
+    await expect.poll(() => tipInMiddle(page)).toContain(alone)
     const from = new Date(nowMs - 1_000).toISOString()
     const sites = [siteOf('Ikeja', one.lat, one.lon), siteOf('Ikeja', 6.7, 3.3, from)] as const
     await api.register({ id: alone, sites: [...sites] })
@@ -140,9 +137,9 @@ describe.skipIf(chromiumMissing !== undefined)('the marks of the map', () => {
       .poll(async () => {
         await page.clock.runFor(1_000)
         return await tipInMiddle(page)
-      }, patiently)
+      })
       .toBe('')
     await page.goto(browser.dashboard.url + viewOf({ lat: 6.7, lon: 3.3 }))
-    await expect.poll(() => tipInMiddle(page), patiently).toContain(alone)
+    await expect.poll(() => tipInMiddle(page)).toContain(alone)
   })
 })

@@ -1,7 +1,7 @@
 /** How the air is at a place, as the server hands it on; and that a page keeps its place. */
 import { createServer } from 'node:http'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { siteOf, type TestApi, testApi } from '../support/api.ts'
@@ -9,9 +9,6 @@ import { lookEverywhere } from '../support/axe.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { type CityBrowser, cityBrowser, overflowOf } from '../support/city-browser.ts'
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
-
-const patiently = { timeout: 60_000 }
 const minuteMs = 60_000
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 const allen = 'NGR-LOS-IKJ-001'
@@ -147,7 +144,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       for (const path of ['/areas/ikeja', `/sensors/${allen}`]) {
         // it never holds a page up: the next one has it
         await expect
-          .poll(async () => (await get(path)).text.replaceAll(/<[^>]+>/g, ''), patiently)
+          .poll(async () => (await get(path)).text.replaceAll(/<[^>]+>/g, ''))
           .toMatch(words)
         const { page } = await browser.open(path)
         expect(await page.locator('.headline').textContent()).toMatch(words)
@@ -156,7 +153,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       // one of six sensors says little of the city, and no day of the other one is known
       for (const path of ['/', `/sensors/${rightToLeft}`])
         await expect
-          .poll(async () => (await get(path)).text, patiently)
+          .poll(async () => (await get(path)).text)
           .toMatch(/Usual for this hour: known from \d+ \w{3}/)
     })
 
@@ -336,7 +333,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.locator('#stale').waitFor()
       await page.context().setOffline(false)
       await page.clock.runFor(61_000)
-      await expect.poll(() => page.locator('#stale').isVisible(), patiently).toBe(false)
+      await expect.poll(() => page.locator('#stale').isVisible()).toBe(false)
     })
 
     test('search, order and area are in the address: back, forward and reload restore them, twenty times', async () => {
@@ -346,13 +343,13 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByLabel('Order').selectOption('By id')
       await page.getByLabel('Search by place or id').fill('allen')
       const rows = () => page.locator('.sensor-list li').count()
-      await expect.poll(rows, patiently).toBe(1)
+      await expect.poll(rows).toBe(1)
       const whole = at('/?area=ikeja&order=id&search=allen')
-      await expect.poll(() => page.url(), patiently).toBe(whole)
+      await expect.poll(() => page.url()).toBe(whole)
       await page.reload()
-      await expect.poll(rows, patiently).toBe(1)
+      await expect.poll(rows).toBe(1)
       await expect.poll(() => page.getByLabel('Search by place or id').inputValue()).toBe('allen')
-      await expect.poll(() => page.title(), patiently).toBe('Air in Ikeja now · airproof')
+      await expect.poll(() => page.title()).toBe('Air in Ikeja now · airproof')
       await page.locator('.sensor-list a').first().click()
       await page.getByRole('heading', { level: 1, name: 'Allen Avenue, Ikeja' }).waitFor()
       for (let turn = 0; turn < 20; turn++) {
@@ -367,7 +364,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.goBack()
       await page.locator('.sensor-list li').first().waitFor()
       await page.goBack()
-      await expect.poll(() => page.getByLabel('Order').inputValue(), patiently).toBe('worst')
+      await expect.poll(() => page.getByLabel('Order').inputValue()).toBe('worst')
       expect(page.url()).toBe(at('/?area=ikeja'))
     })
 
@@ -378,9 +375,9 @@ describe.skipIf(chromiumMissing !== undefined)(
       // a click of the mouse would scroll to the link
       await page.getByRole('link', { name: 'City' }).first().dispatchEvent('click')
       await page.locator('.sensor-list li').first().waitFor()
-      await expect.poll(() => page.evaluate('scrollY'), patiently).toBe(0)
+      await expect.poll(() => page.evaluate('scrollY')).toBe(0)
       await page.goBack()
-      await expect.poll(() => page.evaluate('scrollY'), patiently).toBe(700)
+      await expect.poll(() => page.evaluate('scrollY')).toBe(700)
     })
 
     test('the page can be installed: its manifest begins at a page, and its icons are as large as they say', async () => {
@@ -423,9 +420,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       `)
       const button = page.getByRole('button', { name: 'Share' })
       await button.click()
-      await expect
-        .poll(() => page.evaluate('window.shared?.url'), patiently)
-        .toBe(at('/areas/ikeja'))
+      await expect.poll(() => page.evaluate('window.shared?.url')).toBe(at('/areas/ikeja'))
       expect(await page.evaluate('window.shared')).toMatchObject({ title: 'Air in Ikeja now' })
       expect(await page.locator('dialog[open]').count()).toBe(0)
       await page.evaluate(`
@@ -445,11 +440,11 @@ describe.skipIf(chromiumMissing !== undefined)(
         [2, /^!\[Air in Ikeja now\]\([^)]+\/badge\/area\/ikeja\.svg\)$/],
       ] as const) {
         await dialog.locator('.share button').nth(place).click()
-        await expect.poll(() => page.evaluate('window.copied'), patiently).toMatch(text)
+        await expect.poll(() => page.evaluate('window.copied')).toMatch(text)
       }
       const badge = dialog.locator('img')
       await expect
-        .poll(() => badge.evaluate((image) => Reflect.get(image, 'naturalWidth')), patiently)
+        .poll(() => badge.evaluate((image) => Reflect.get(image, 'naturalWidth')))
         .toBeGreaterThan(0)
     })
 
@@ -465,9 +460,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.context().setOffline(false)
       await page.reload()
       await page.getByRole('heading', { name: 'Last reading' }).waitFor()
-      await expect
-        .poll(() => page.getByText('No connection to the server').isVisible(), patiently)
-        .toBe(false)
+      await expect.poll(() => page.getByText('No connection to the server').isVisible()).toBe(false)
       // nothing of an account is kept
       const kept = String(await page.evaluate(keptPaths))
       expect(kept).not.toMatch(/\/me|\/data\/keys|webhooks|usage|settings/)
@@ -491,14 +484,12 @@ const keptPaths = `(async () => {
 
 /** The page's worker has taken over, and has kept what was loaded before. */
 const isKept = async (page: Page, path: string): Promise<void> => {
-  await expect
-    .poll(async () => String(await page.evaluate(keptPaths)), patiently)
-    .toContain('/sensors/')
+  await expect.poll(async () => String(await page.evaluate(keptPaths))).toContain('/sensors/')
   await page.evaluate('navigator.serviceWorker.ready')
   await page.reload()
   await page.getByRole('heading', { name: 'Last reading' }).waitFor()
   await page.evaluate(`fetch('${path}${allen}', { headers: { accept: 'application/json' } })`)
-  await expect.poll(async () => String(await page.evaluate(keptPaths)), patiently).toContain(path)
+  await expect.poll(async () => String(await page.evaluate(keptPaths))).toContain(path)
 }
 
 /** A page of another origin. */

@@ -1,14 +1,12 @@
 /** The page of a proof in a real Chromium, over a real anchor and a real chain. */
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs } from '../../core/time.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { type CityBrowser, cityBrowser, overflowOf, pictureOf } from '../support/city-browser.ts'
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
 
 const sensor = 'NGR-LOS-IKJ-001'
 const nowMs = Math.floor(Date.now() / 1000) * 1000
@@ -73,7 +71,7 @@ describe.skipIf(chromiumMissing !== undefined)(
           await page.locator(paper('waiting')).waitFor()
           // minutes and seconds, and neither a day more nor overdue
           await expect
-            .poll(() => page.getByRole('timer').textContent(), { timeout: 30_000 })
+            .poll(() => page.getByRole('timer').textContent())
             .toMatch(/^Expected in\d{1,2}:\d\d$/)
         })
       },
@@ -84,7 +82,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await on(page, async () => {
         await page.locator(paper('waiting')).waitFor()
         await anchored()
-        await page.locator(paper('consistent')).waitFor({ timeout: 120_000 })
+        await page.locator(paper('consistent')).waitFor()
         await page.getByText('Consistent – block not confirmed yet').waitFor()
         await page.getByText('Local test chain, not public').waitFor()
         expect(await page.locator('.proof-path li[data-look=done]').count()).toBe(2)
@@ -321,7 +319,7 @@ describe.skipIf(chromiumMissing !== undefined)(
           return active !== null && ['/proof', '/airproof-verify.js', '/.well-known/airproof.json',
             ...files.filter((path) => path.startsWith('/assets/'))].every(isThere)
         })()`
-        await expect.poll(() => page.evaluate(kept), { timeout: 60_000 }).toBe(true)
+        await expect.poll(() => page.evaluate(kept)).toBe(true)
         await page.context().setOffline(true)
         await page.reload()
         await page.getByText('No connection to the server').waitFor()
@@ -339,9 +337,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       const own = Buffer.from(await (await fetch(api.url + link)).arrayBuffer())
       const { page } = await browser.open('/proof')
       await on(page, async () => {
-        await expect
-          .poll(() => page.evaluate(loadedFiles), { timeout: 30_000 })
-          .toContain('airproof.json')
+        await expect.poll(() => page.evaluate(loadedFiles)).toContain('airproof.json')
         await page.context().setOffline(true)
         await bring(page, own)
         await page.locator(paper('consistent')).waitFor()

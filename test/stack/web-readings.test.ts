@@ -1,17 +1,14 @@
 /** The table of a sensor's readings in a real Chromium, over a real anchor and a real chain. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { maskOf } from '../../core/air/quality.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { type CityBrowser, cityBrowser, overflowOf, pictureOf } from '../support/city-browser.ts'
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
-
 const sensor = 'NGR-LOS-IKJ-001'
 const nowMs = Math.floor(Date.now() / 1000) * 1000
-const patiently = { timeout: 90_000 }
 const noticed = maskOf('pm_flat') | maskOf('pm_spike') | maskOf('humidity_stuck')
 
 async function on(page: Page, act: () => Promise<void>): Promise<void> {
@@ -57,7 +54,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await api.startApi()
       const { page } = await browser.open(`/sensors/${sensor}`)
       await on(page, async () => {
-        await expect.poll(() => badges(page).count(), patiently).toBe(3)
+        await expect.poll(() => badges(page).count()).toBe(3)
         // the server says “verified” of all three
         const listed = await (await api.get(`/v1/readings?sensor_id=${sensor}`)).json()
         const { readings } = listed as { readings: { blockchain: { verified: boolean } }[] }
@@ -68,10 +65,8 @@ describe.skipIf(chromiumMissing !== undefined)(
         for (const text of await badges(page).allTextContents()) expect(text).toMatch(/^in a batch/)
         await page.getByRole('button', { name: 'Check these readings' }).click()
         await expect
-          .poll(
-            async () =>
-              (await badges(page).allTextContents()).map((text) => text.split(', proof')[0]),
-            patiently,
+          .poll(async () =>
+            (await badges(page).allTextContents()).map((text) => text.split(', proof')[0]),
           )
           .toEqual(['✓ batch 1, test chain', '✗ does not match', '✓ batch 1, test chain'])
         // nothing is green that a test chain vouches for
@@ -83,20 +78,16 @@ describe.skipIf(chromiumMissing !== undefined)(
     test('new readings come by themselves, wait with a countdown, and turn', async () => {
       const { page, complaints } = await browser.open(`/sensors/${sensor}`)
       await on(page, async () => {
-        await expect.poll(() => badges(page).count(), patiently).toBe(3)
+        await expect.poll(() => badges(page).count()).toBe(3)
         // no block is made until the reader has seen it wait
         api.anvil.freeze()
         await api.commit([{ sensor, timeMs: nowMs, pm25: 2300 }])
-        await expect.poll(() => badges(page).count(), patiently).toBe(4)
-        await expect
-          .poll(() => badges(page).first().textContent(), patiently)
-          .toMatch(/^waiting \d+:\d\d/)
+        await expect.poll(() => badges(page).count()).toBe(4)
+        await expect.poll(() => badges(page).first().textContent()).toMatch(/^waiting \d+:\d\d/)
         api.anvil.thaw()
         await api.anchored()
         // checked without being asked for: it turned before the reader's eyes
-        await expect
-          .poll(() => badges(page).first().textContent(), patiently)
-          .toMatch(/^✓ batch \d/)
+        await expect.poll(() => badges(page).first().textContent()).toMatch(/^✓ batch \d/)
         expect(complaints).toEqual([])
       })
     })

@@ -1,7 +1,7 @@
 /** The page of a sensor in a real Chromium. */
 import { readFileSync } from 'node:fs'
 import { Kvm } from '@nats-io/kv'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -9,10 +9,7 @@ import { siteOf, testApi } from '../support/api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { cityBrowser, pictureOf } from '../support/city-browser.ts'
 
-vi.setConfig({ testTimeout: 240_000 })
-
 /** A browser on a busy machine. */
-const patiently = { timeout: 60_000 }
 const id = 'NGR-LOS-IKJ-001'
 const young = 'NGR-LOS-YAB-002'
 const minuteMs = 60_000
@@ -64,7 +61,7 @@ test.skipIf(chromiumMissing !== undefined)(
       )
       await page.getByRole('button', { name: 'Copy link to the proof' }).click()
       await expect
-        .poll(() => page.evaluate('window.copied'), patiently)
+        .poll(() => page.evaluate('window.copied'))
         .toMatch(
           new RegExp(
             `^${browser.dashboard.url}/proof/${id}/${encodeURIComponent(formatIsoMs(nowMs))}[?]hash=0x[0-9a-f]{64}$`,
@@ -76,9 +73,9 @@ test.skipIf(chromiumMissing !== undefined)(
       const code = page.getByRole('img', { name: 'QR code of this page' })
       // drawn, and not a broken picture
       await expect
-        .poll(() => code.evaluate((image) => Reflect.get(image, 'naturalWidth')), patiently)
+        .poll(() => code.evaluate((image) => Reflect.get(image, 'naturalWidth')))
         .toBeGreaterThan(0)
-      await expect.poll(() => page.locator('.charts .uplot canvas').count(), patiently).toBe(6)
+      await expect.poll(() => page.locator('.charts .uplot canvas').count()).toBe(6)
       await page.getByRole('button', { name: '7 days' }).click()
       await page.getByText('Hourly averages').waitFor()
       expect(new URL(page.url()).searchParams.get('period')).toBe('7d')
@@ -86,7 +83,7 @@ test.skipIf(chromiumMissing !== undefined)(
       const rows = page.locator('.table tbody tr')
       expect(await rows.count()).toBe(25)
       await page.getByRole('button', { name: 'Load more' }).click()
-      await expect.poll(() => rows.count(), patiently).toBe(50)
+      await expect.poll(() => rows.count()).toBe(50)
       expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
       const proof = rows.first().getByRole('link')
       expect(await proof.textContent()).toContain('waiting')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumMissing } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -21,7 +21,6 @@ let receiver: Receiver
 let ada: SignedIn
 let window: Window
 // a browser on a busy machine
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 
 describe.skipIf(chromiumMissing !== undefined)(
   `the pages of the webhooks${chromiumMissing === undefined ? '' : ` (skipped: ${chromiumMissing})`}`,

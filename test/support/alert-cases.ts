@@ -58,6 +58,13 @@ export const alertCases: readonly AlertCase[] = [
     quiet: '1x70',
   },
   {
+    alert: 'AirproofNatsServerAway',
+    at: '5m',
+    firing: { airproof_nats_servers_away: '1x70' },
+    // it was restarted
+    quiet: '0 1 1 0x70',
+  },
+  {
     alert: 'AirproofBrokerClock',
     at: '5m',
     firing: { airproof_broker_clock_behind: '1x70' },

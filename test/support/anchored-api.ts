@@ -95,18 +95,13 @@ export async function anchoredApi(
   const sealed = (): Promise<number> =>
     Promise.race([
       done.then(() => Promise.reject(new Error('the anchor process has ended'))),
-      eventually(
-        'everything is sealed',
-        async () => {
-          for (let index = 1; ; index++) {
-            const batch = await json<SealedBatch>(headerKey(index))
-            if (batch === undefined) return undefined
-            if (batch.header.last >= api.lastSeq()) return index
-          }
-        },
-        // after a chain that was frozen its questions must time out first
-        { withinMs: 120_000 },
-      ),
+      eventually('everything is sealed', async () => {
+        for (let index = 1; ; index++) {
+          const batch = await json<SealedBatch>(headerKey(index))
+          if (batch === undefined) return undefined
+          if (batch.header.last >= api.lastSeq()) return index
+        }
+      }),
     ])
   const anchored = async (): Promise<number> => {
     const index = await sealed()
@@ -118,7 +113,7 @@ export async function anchoredApi(
         const checked = await json<Checked>(checkedKey)
         return record?.status === 'final' && (checked?.index ?? 0) >= index
       },
-      { everyMs: 100, withinMs: 120_000 },
+      { everyMs: 100 },
     )
     return index
   }

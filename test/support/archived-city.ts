@@ -19,7 +19,7 @@ import { type TestNats, testNats } from './nats.ts'
 import { deviceWord, signingDevice } from './signing-device.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-const patiently = { withinMs: 60_000, everyMs: 50 }
+const patiently = { everyMs: 50 }
 export const todayMs = floorTo(Date.now(), dayMs)
 const keccak = await createKeccak()
 

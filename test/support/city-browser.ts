@@ -98,7 +98,7 @@ export async function cityBrowser(
   const open: CityBrowser['open'] = async (path, looks = {}) => {
     const context = looks.beside?.context() ?? (await newContext(looks))
     const page = await context.newPage()
-    page.setDefaultTimeout(45_000)
+    page.setDefaultTimeout(120_000)
     const complaints: string[] = []
     const strangers: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))

@@ -198,7 +198,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     access: ['shell'],
     store: ['shell', 'up'],
     doctor: ['shell'],
-    backup: ['shell'],
+    backup: ['shell', 'store'],
     simulate: ['shell'],
     replay: ['shell'],
     sensors: ['shell', 'replay'],

@@ -12,7 +12,7 @@ import type { ChainRecord } from '../../core/proof/chain-record.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
 import { unpackNumbers } from '../../core/proof/packed-numbers.ts'
-import { rankOf } from '../../core/proof/ranked-path.ts'
+import { rankOf } from '../../core/proof/tree.ts'
 import type { ExportManifest } from '../../operate/exports/export-manifest.ts'
 import { deviceWord } from './signing-device.ts'
 

@@ -32,7 +32,6 @@ export type Firefox = AsyncDisposable & {
 }
 
 const announced = /WebDriver BiDi listening on (ws:\/\/\S+)/
-const patiently = { withinMs: 60_000 }
 
 export async function openFirefox(): Promise<Firefox> {
   if (program === undefined) throw new Error(firefoxMissing)
@@ -50,7 +49,7 @@ export async function openFirefox(): Promise<Firefox> {
       },
     }),
   )
-  const socketUrl = await eventually('Firefox listens', () => address, patiently)
+  const socketUrl = await eventually('Firefox listens', () => address)
   const complaints: string[] = []
   const line = opened.use(
     await openLine(`${socketUrl}/session`, ({ method, params }) => {
@@ -85,7 +84,7 @@ export async function openFirefox(): Promise<Firefox> {
       void (await ask('browsingContext.navigate', { context, url, wait: 'complete' })),
     until: async (expression) => {
       const isSo = async () => (await evaluate(`!!(${expression})`)) === true
-      await eventually(expression, isSo, patiently)
+      await eventually(expression, isSo)
     },
     setWidth: async (width) =>
       void (await ask('browsingContext.setViewport', {

@@ -31,8 +31,10 @@ export async function guardedCity(nats: Guarded): Promise<GuardedCity> {
   const start = async (user: OwnUser, main: ProcessMain): Promise<void> => {
     const adminPort = await freePort()
     const { file } = nats.login(user)
+    const { NATS_PIN_FILE: pin } = nats.gateEnv
     const env = {
       NATS_URL: nats.url,
+      ...(pin === undefined ? {} : { NATS_PIN_FILE: pin }),
       NATS_USER: user,
       NATS_PASSWORD_FILE: file,
       AIRPROOF_DATA: folder.path,

@@ -11,8 +11,8 @@ import { openPush, type Push, type PushOptions } from '../../gate/push/open-push
 import { createApplication } from '../../operate/applications.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { openLog } from '../../runtime/log.ts'
+import { watchPacked } from '../../runtime/nats/packed-bucket.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { Application } from '../../schemas/devices/application.ts'
 import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
@@ -94,7 +94,10 @@ export async function openTestPush(
   await using opened = new AsyncDisposableStack()
   const rules = sensorIdRules()
   const sensors = opened.use(
-    await watchBucket(nc, buckets.sensors, (value, key) => parseSensor(value, rules, key)),
+    await watchPacked(nc, buckets.sensors, {
+      parse: (value, key) => parseSensor(value, rules, key),
+      onNotice: () => undefined,
+    }),
   )
   const book = opened.use(await openCredentialBook(nc))
   const push = opened.use(

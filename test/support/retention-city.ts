@@ -122,7 +122,7 @@ export async function retentionCity(
           record.sensorsFromMs === 0
         )
       },
-      { withinMs: 60_000, everyMs: 50 },
+      { everyMs: 50 },
     )
   }
   const live = async (days: number): Promise<void> => {

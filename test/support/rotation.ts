@@ -53,7 +53,7 @@ export async function sendingSensor(
     check: async (operator) => {
       await sensors.stop()
       const { accepted } = await untilJudged(operator)
-      const times = accepted.map(({ timeMs }) => timeMs)
+      const times = accepted.filter(({ sensor }) => sensor === id).map(({ timeMs }) => timeMs)
       expect(new Set(times).size).toBe(times.length)
       expect(times.toSorted((a, b) => a - b)).toEqual(
         sensors.acknowledged.map(({ timeMs }) => timeMs).toSorted((a, b) => a - b),

@@ -50,8 +50,7 @@ export async function tipInMiddle(page: Page): Promise<string> {
   const { x, y } = await middleOf(page)
   await page.mouse.move(x + 1, y)
   await page.mouse.move(x, y)
-  const tip = page.locator('.map-tip')
-  return (await tip.count()) === 0 ? '' : ((await tip.textContent()) ?? '')
+  return (await page.locator('.map-tip').allTextContents()).join('')
 }
 
 /** Keeps the texts that are written on canvases from now on; to be called before the page opens. */

@@ -61,7 +61,7 @@ export async function settingsBrowser(secretKey: string): Promise<SettingsBrowse
       sessionCookie(dashboard.url, who.token),
     ])
     const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(120_000)
     const complaints: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))
     page.on('dialog', (dialog) => {

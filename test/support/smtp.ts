@@ -21,7 +21,7 @@ export type TestSmtp = AsyncDisposable & {
   /** Recipients that receive a response when the promise resolves. */
   readonly hold: Map<string, Promise<void>>
   /** The first mail to the address whose text matches. */
-  readonly mailTo: (address: string, fits?: RegExp, withinMs?: number) => Promise<ReceivedMail>
+  readonly mailTo: (address: string, fits?: RegExp) => Promise<ReceivedMail>
 }
 
 type Options = {
@@ -79,11 +79,9 @@ export async function testSmtp({
     mails,
     refuse,
     hold,
-    mailTo: (address, fits = /^/, withinMs = 30_000) =>
-      eventually(
-        `a mail to ${address} that has ${fits}`,
-        () => mails.find(({ to, text }) => to === address && fits.test(text)),
-        { withinMs },
+    mailTo: (address, fits = /^/) =>
+      eventually(`a mail to ${address} that has ${fits}`, () =>
+        mails.find(({ to, text }) => to === address && fits.test(text)),
       ),
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   }

@@ -190,3 +190,33 @@ test('only a config file reads the environment', () => {
   const shown = 'api/openapi/samples.ts'
   expect(readers.filter((file) => !file.endsWith('/config.ts') && file !== shown)).toEqual([])
 })
+
+const getsDirectly = (source: string): boolean =>
+  /\.direct\s*\.|\{[^}]*\bdirect\b[^}]*\}\s*=\s*await\b|\$JS\.API\.DIRECT\.GET/.test(source)
+
+test('a replica that lags is asked only for what may be a moment old', () => {
+  expect(
+    [
+      'await manager.direct\n .getMessage',
+      'const { direct } = await x',
+      '`$JS.API.DIRECT.GET.A`',
+    ].map(getsDirectly),
+  ).toEqual([true, true, true])
+  const found = files.filter((file) => getsDirectly(readFileSync(file, 'utf8')))
+  expect(found.toSorted()).toEqual([
+    // lists for people
+    'api/webhooks/past-events.ts',
+    'dashboard/server/read-subject.ts',
+    'operate/operator-log.ts',
+    'operate/webhooks/attempt-log.ts',
+    // rights
+    'runtime/engines/nats-rights.ts',
+    'runtime/engines/nats-users.ts',
+    // asks the leader if it finds nothing; what is there never changes
+    'runtime/nats/batch-blobs.ts',
+    // says so to its callers
+    'runtime/nats/last-values.ts',
+    // its callers read on
+    'runtime/nats/read-batch.ts',
+  ])
+})

@@ -12,8 +12,9 @@ import {
   type Breaker,
   breakerState,
   closedBreaker,
-} from '../../core/delivery/breaker.ts'
-import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
+  failedAt,
+  judgeHealth,
+} from '../../core/delivery/endpoint-health.ts'
 import { type Health, healthy } from '../../core/delivery/ledger-record.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import { steadyClock } from '../../notifier/steady-clock.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkFiles, openBackupFolder } from '../../cli/backup/backup-folder.ts'
+import { checkFiles, openBackupFolder, refuseNested } from '../../cli/backup/backup-folder.ts'
 import { openFilesIn, secretFilesIn } from '../../cli/backup/local-files.ts'
 import { type Manifest, manifestFile, readManifest } from '../../cli/backup/manifest.ts'
 import { openFiles, sealFiles } from '../../cli/backup/seal-files.ts'
@@ -80,6 +80,19 @@ describe('the folder of a backup', () => {
     expect(() => openBackupFolder(other, nothing, nothing)).toThrow('is not empty')
     expect(readFileSync(join(other, 'letter'), 'utf8')).toBe('dear')
     expect(() => readManifest(other)).toThrow('holds no backup')
+  })
+
+  test.each([
+    ['/srv/air/backup', '/srv/air'],
+    ['/srv/air', '/srv/air/backup'],
+    ['/srv/air', '/srv/air/'],
+  ])('backup %s and data folder %s are one within the other', (backup, dataFolder) => {
+    expect(() => refuseNested(backup, dataFolder)).toThrow('one within the other')
+    expect(() => refuseNested(`${backup}-2`, dataFolder.replace('/srv', '/var'))).not.toThrow()
+  })
+
+  test('a folder whose name begins like the data folder is outside it', () => {
+    expect(() => refuseNested('/srv/air-backup', '/srv/air')).not.toThrow()
   })
 
   test('a later version is refused by a sentence that names both', async () => {

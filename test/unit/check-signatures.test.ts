@@ -9,7 +9,7 @@ import { createKeccak } from '../../runtime/keccak.ts'
 import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry, SensorKey } from '../../schemas/devices/sensor.ts'
 import type { FormatLevel } from '../../schemas/format-level.ts'
-import type { RawFault } from '../../schemas/log/decode-raw.ts'
+import type { RawFault } from '../../schemas/log/raw-reading.ts'
 import {
   createSigner,
   otherS,

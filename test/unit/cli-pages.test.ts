@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../../cli/commands.ts'
 import { refusalReasons } from '../../core/state/log-message.ts'
-import { decodeRaw, isFault, isRawReading } from '../../schemas/log/decode-raw.ts'
+import { decodeRaw, isFault, isRawReading } from '../../schemas/log/raw-reading.ts'
 
 const page = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8')

@@ -87,8 +87,8 @@ test('copies are added, and never removed', () => {
 test('a change of the table takes the next number', () => {
   expect({ tableNumber, hash: tableHash() }).toMatchInlineSnapshot(`
     {
-      "hash": "7f59bb146672b8f232fb0d799709525f8451f290bb1a3d8c22565bd0a3cf5055",
-      "tableNumber": 3,
+      "hash": "6df936b3d2bd0c34fa95b3d9d743dc22a5d1f4fa10564b0d40d9972c8a9e51c6",
+      "tableNumber": 4,
     }
   `)
 })

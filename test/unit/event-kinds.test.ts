@@ -6,9 +6,14 @@ import { eventKindRows, sourceRows } from '../../core/delivery/event-kinds.ts'
 import { bitsOf, knownKindOfBits } from '../../core/delivery/ledger.ts'
 import { standingThresholds } from '../../pipeline/decide/thresholds.ts'
 import { readWal, setWalHeaders } from '../../runtime/nats/wal-message.ts'
-import { areRecords, decodeRecords, encodeRecords } from '../../schemas/webhooks/ledger-records.ts'
+import {
+  areRecords,
+  decodeRecords,
+  encodeRecords,
+  noCursors,
+  versionOf,
+} from '../../schemas/webhooks/ledger-records.ts'
 import { encodeManifest, parseManifest } from '../../schemas/webhooks/ledger-snapshot.ts'
-import { noCursors, versionOf } from '../../schemas/webhooks/ledger-version.ts'
 import { dataSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 
 test('what was once written keeps its number: append, never change', () => {

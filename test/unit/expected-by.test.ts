@@ -20,6 +20,8 @@ test.each([
     const index = createBatchIndex(keccak)
     index.putDeployments([{ chainId, genesisHash, contract, block: 1 }])
     const expected = createExpectedBy({ index, intervalMs: minuteMs, nowMs: () => nowMs })
-    expect(expected.pending() - nowMs).toBe((1 + minutes) * minuteMs)
+    expect(expected({ status: 'pending', hash: genesisHash }) - nowMs).toBe(
+      (1 + minutes) * minuteMs,
+    )
   },
 )

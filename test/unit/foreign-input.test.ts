@@ -27,7 +27,7 @@ import type { Application } from '../../schemas/devices/application.ts'
 import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Device } from '../../schemas/devices/sensor.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
-import type { RawFault } from '../../schemas/log/decode-raw.ts'
+import type { RawFault } from '../../schemas/log/raw-reading.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }

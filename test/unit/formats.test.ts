@@ -28,6 +28,7 @@ import {
   sealedEntry,
 } from '../../schemas/anchoring/batch-record.ts'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
+import { decodeImageHead, encodeImageHead } from '../../schemas/bucket-image.ts'
 import {
   assertKnown,
   assertKnownFile,
@@ -93,6 +94,7 @@ const sealedBatch = { header, headerHash: hash, head: hash }
 const readSealed = (value: unknown) =>
   parseSealed(jsonOf(entryOf(buckets.batches, 'header.7', value)))
 const manifest = { v: 1, walSeq: 3, chunks: 1, records: 1, events: 0, readings: 0 }
+const imageHead = { made: 'a', upTo: 1, newest: [], airproof: '0.2.0', place: 0, pieces: [1] }
 const wal = {
   [walHeaders.worker]: 'w',
   [walHeaders.write]: '1',
@@ -167,6 +169,12 @@ const readers: Readonly<Partial<Record<Format, Reader>>> = {
       return assertKnown('backup', v ?? 1) ?? 'read'
     },
   },
+  image: {
+    read: (v) => {
+      const { v: _, ...text } = JSON.parse(encodeImageHead(imageHead))
+      return decodeImageHead(bytes(withV(text, v)))
+    },
+  },
   // their readers need a server
   attempt: { read: (v) => asVersion1('attempt', withV({ delivery: 'a' }, v)) },
   audit: { read: (v) => asVersion1('audit', withV({ kind: 'a' }, v)) },
@@ -228,7 +236,7 @@ const callers = (pattern: RegExp): number =>
 
 test('what a server stores is never read without a check of its version', () => {
   expect(callers(/\basVersion1\('entry',/)).toBe(4)
-  expect(callers(/\bknownEntry\(/)).toBe(2)
+  expect(callers(/\bknownEntry\(/)).toBe(3)
   expect(callers(/\basVersion1\('attempt',/)).toBe(1)
   // AUDIT and REQUESTS, by the one reader of subjects
   expect(callers(/\basVersion1\(format,/)).toBe(1)

@@ -7,7 +7,13 @@ import {
   sourceNames,
   triggers,
 } from '../../core/delivery/delivery.ts'
-import { createDueWheel } from '../../core/delivery/due-wheel.ts'
+import {
+  createDueWheel,
+  createSlotQueue,
+  dequeue,
+  enqueue,
+  queued,
+} from '../../core/delivery/due-slots.ts'
 import {
   applyRecord,
   createLedger,
@@ -20,7 +26,6 @@ import {
   slotsOf,
 } from '../../core/delivery/ledger.ts'
 import type { DeliveryRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
-import { createSlotQueue, dequeue, enqueue, queued } from '../../core/delivery/slot-queue.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import {
   decodeRecords,

@@ -36,7 +36,7 @@ const { applyRecord, createLedger, deliveryAt } = await import('../../core/deliv
 const { createWebhookIndex } = await import('../../core/delivery/webhook-match.ts')
 const records = await import('../../schemas/webhooks/ledger-records.ts')
 const snapshots = await import('../../schemas/webhooks/ledger-snapshot.ts')
-const versions = await import('../../schemas/webhooks/ledger-version.ts')
+const versions = await import('../../schemas/webhooks/ledger-records.ts')
 
 test('it is listed, and its key is read back', () => {
   expect(eventKinds).toContain(kind)

@@ -4,7 +4,7 @@ import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
 import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
 import { neededReadings } from '../../notifier/match/needed-readings.ts'
-import { noCursors } from '../../schemas/webhooks/ledger-version.ts'
+import { noCursors } from '../../schemas/webhooks/ledger-records.ts'
 
 const delivery = (
   slot: number,

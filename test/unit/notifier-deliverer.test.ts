@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mapSources } from '../../core/delivery/delivery.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
-import { createEndpoint } from '../../notifier/scheduler/endpoint.ts'
+import { createEndpoint } from '../../notifier/scheduler/endpoints.ts'
 import { createDeliverer, type DelivererContext } from '../../notifier/send/deliverer.ts'
 import type { Source, SourceItem } from '../../notifier/sources/source.ts'
 import type { BookEntry } from '../../notifier/webhook-book.ts'

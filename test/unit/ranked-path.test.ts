@@ -5,12 +5,14 @@ import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
 import { foldMultiProof, multiProof } from '../../core/proof/multi-proof.ts'
-import { foldPlaced, pathLength, rankOf } from '../../core/proof/ranked-path.ts'
 import {
+  foldPlaced,
   merkleRoot,
   merkleTree,
   nodeHash,
   pathIn,
+  pathLength,
+  rankOf,
   tiledPath,
   tileLeaves,
 } from '../../core/proof/tree.ts'

@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
-import { type RawMessage, rawsAtHand, readDelivered } from '../../pipeline/intake/raw-message.ts'
+import { type RawMessage, rawsAtHand } from '../../pipeline/intake/raw-message.ts'
+import { readDelivered } from '../../pipeline/intake/raw-pull.ts'
 
 const data = new Uint8Array([1])
 const delivered = (reply: string | undefined) =>

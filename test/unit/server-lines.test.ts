@@ -82,7 +82,7 @@ test('a name in a server’s log belongs to the sensor with that client id, and 
   let change: (changed: { key: string; value: RegisteredSensor | undefined }) => void = () => {}
   const speakerOf = indexClientIds({
     get: (id) => sensors.get(id),
-    entries: () => sensors.entries(),
+    entriesNaming: () => sensors.entries(),
     onChange: (listener) => {
       change = listener as typeof change
       return () => undefined

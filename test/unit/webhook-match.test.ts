@@ -4,7 +4,7 @@ import { slugOf } from '../../core/air/area.ts'
 import { type EventKind, eventKinds, sourceNames, sourceOf } from '../../core/delivery/delivery.ts'
 import { webhookIdOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { createWebhookIndex, type Subscription } from '../../core/delivery/webhook-match.ts'
-import { matchEvent } from '../../schemas/match-event.ts'
+import { matchEvent } from '../../schemas/log/event.ts'
 import { offline, online, quality, rise } from '../support/notifier.ts'
 
 const wants = (number: number, wish: Partial<Subscription> = {}): Subscription => ({
@@ -76,13 +76,15 @@ test('sensor and area must both match, the area in any spelling', () => {
   ])
 })
 
-test('presence events go to the webhooks that match', () => {
-  const index = indexOf(
-    wants(1, { events: ['sensor.offline'] }),
-    wants(2, { events: ['sensor.online'] }),
-  )
-  expect(hits((on) => matchEvent(offline(), index, on))).toEqual([[1, 'sensor.offline', 0]])
-  expect(hits((on) => matchEvent(online(), index, on))).toEqual([[2, 'sensor.online', 0]])
+test('an event goes to the webhooks of its own kind', () => {
+  const index = indexOf(...codedKinds.map((kind, number) => wants(number, { events: [kind] })))
+  const eventOf = {
+    'sensor.offline': offline(),
+    'sensor.online': online(),
+    'sensor.quality': quality(),
+  }
+  for (const [kind, event] of Object.entries(eventOf))
+    expect(hits((on) => matchEvent(event, index, on)).map(([, of]) => of)).toEqual([kind])
 })
 
 test('a source is wanted only while a webhook waits for one of its kinds', () => {

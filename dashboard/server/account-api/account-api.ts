@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../../core/air/sensor-id.ts'
 import type { AccountBook } from '../../../operate/account-book.ts'
 import { openRegistry } from '../../../operate/sensor-registry.ts'
+import { watchPacked } from '../../../runtime/nats/packed-bucket.ts'
 import { type WatchedBucket, watchBucket } from '../../../runtime/nats/watched-bucket.ts'
 import { parseAnySensor } from '../../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../../schemas/devices/sensor.ts'
@@ -28,6 +29,8 @@ type Options = {
   readonly hashesOf: (account: string) => ReadonlySet<string>
   /** What every sensor id starts with. */
   readonly idPrefix: string
+  /** One line for the log. */
+  readonly onNotice: (line: string) => void
   readonly audit: WriteAudit
   readonly silence: LookSilence
   readonly nowMs: () => number
@@ -42,6 +45,7 @@ export async function openAccountApi({
   keys,
   hashesOf,
   idPrefix,
+  onNotice,
   audit,
   silence,
   nowMs,
@@ -50,10 +54,17 @@ export async function openAccountApi({
   const rules = sensorIdRules(idPrefix)
   await using opened = new AsyncDisposableStack()
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
-  const parseEntry = (value: unknown): SensorEntry | undefined =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by entryFault
-    parseAnySensor(value, rules) === undefined ? undefined : (value as SensorEntry)
-  const bucket = opened.use(await watchBucket(nc, buckets.sensors, parseEntry))
+  const bucket = opened.use(
+    await watchPacked(nc, buckets.sensors, {
+      parse: (value, _key, _writtenMs, isFine): SensorEntry | undefined =>
+        parseAnySensor(value, rules, undefined, isFine) === undefined
+          ? undefined
+          : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by entryFault
+            (value as SensorEntry),
+      fits: (key) => rules.parse(key) !== undefined,
+      onNotice,
+    }),
+  )
   const registry = await openRegistry(nc, rules)
   const entries = async (): Promise<(id: string) => SensorEntry | undefined> => {
     await bucket.barrier()

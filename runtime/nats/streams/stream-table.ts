@@ -19,6 +19,9 @@ import {
   blobsStream,
   buckets,
   eventsStream,
+  imagedBuckets,
+  imageStream,
+  imageSubjects,
   ledgerStream,
   mailStream,
   mailSubject,
@@ -107,7 +110,7 @@ export function streamTable({
  * sure): from it a process sees whether an older version made the streams, which it must then
  * update, or a later one, whose streams it leaves alone.
  */
-export const tableNumber = 3
+export const tableNumber = 4
 
 /** A hash of the table without its settings. */
 export const tableHash = (): string =>
@@ -236,6 +239,14 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       allow_atomic: true,
       allow_direct: true,
     },
+    // each can be made again from its bucket
+    ...imagedBuckets.map((bucket) => ({
+      name: imageStream(bucket),
+      subjects: [imageSubjects(bucket)],
+      ...withoutIds,
+      max_msgs_per_subject: 1,
+      allow_direct: true,
+    })),
     {
       // such firmware stores nothing itself: the newest matter most if the gate is unavailable for long
       name: topicsStream,

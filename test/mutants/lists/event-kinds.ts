@@ -124,7 +124,7 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'an event is matched as another kind',
-    file: 'schemas/match-event.ts',
+    file: 'schemas/log/event.ts',
     rows: /(?<=index\.match\()'(?:sensor|aqi)\.(\w+)'/g,
     becomes: (_row, [kind]) => (kind === 'online' ? "'sensor.offline'" : "'sensor.online'"),
     least: 3,

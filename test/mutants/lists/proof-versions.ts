@@ -77,7 +77,7 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a quantity of a leaf is at another id',
-    file: 'core/proof/packed-values.ts',
+    file: 'core/proof/leaf.ts',
     text: 'packedBytes, id)',
     becomes: 'packedBytes, count)',
     tests: ['leaf-2'],
@@ -98,21 +98,21 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a path of another length is folded',
-    file: 'core/proof/ranked-path.ts',
+    file: 'core/proof/tree.ts',
     text: '  if (path.length !== length)',
     becomes: '  if (path.length < length)',
     tests: ['ranked-path'],
   },
   {
     name: 'a rank that is not below the count is folded',
-    file: 'core/proof/ranked-path.ts',
+    file: 'core/proof/tree.ts',
     text: 'rank < count',
     becomes: 'rank <= count',
     tests: ['ranked-path'],
   },
   {
     name: 'a partition of no readings takes a rank',
-    file: 'core/proof/ranked-path.ts',
+    file: 'core/proof/tree.ts',
     text: '(nFirst[q] ?? 0) + 1',
     becomes: '(nFirst[q] ?? 0)',
     tests: ['ranked-path'],

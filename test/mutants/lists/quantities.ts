@@ -84,7 +84,7 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
     text: "measurements: { type: 'object', properties: values as unknown as Values },",
     becomes:
       "measurements: { type: 'object', properties: { pm25: values.pm25 } as unknown as Values },",
-    tests: ['decode-raw', 'judge', 'schemas-examples'],
+    tests: ['raw-reading', 'judge', 'schemas-examples'],
   },
   {
     name: 'the nested raw form has no values',

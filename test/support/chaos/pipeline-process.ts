@@ -65,7 +65,7 @@ export async function startPipeline(options: PipelineOptions): Promise<PipelineP
           if (!child.isAlive()) throw new Error(`the pipeline ended: ${lines.join('\n')}`)
           return (await ask('/ready'))?.ok
         },
-        { withinMs: 60_000, everyMs: 50 },
+        { everyMs: 50 },
       )
     },
     sum: async (name) => sumOf((await (await ask('/metrics'))?.text()) ?? '', name),

@@ -64,7 +64,7 @@ export async function rawTotal(nc: NatsConnection): Promise<number> {
 }
 
 /** Waits until every raw message (of one reading each) has its outcome in the log. */
-export async function untilJudged(nc: NatsConnection, withinMs = 60_000): Promise<LogAccount> {
+export async function untilJudged(nc: NatsConnection): Promise<LogAccount> {
   const total = await rawTotal(nc)
   let account: LogAccount | undefined
   const missing = (): string =>
@@ -76,7 +76,7 @@ export async function untilJudged(nc: NatsConnection, withinMs = 60_000): Promis
         account = accountOf(await readLog(nc))
         return account.settled >= total && account
       },
-      { withinMs, everyMs: 250 },
+      { everyMs: 250, progress: () => account?.settled ?? 0 },
     )
   } catch (cause) {
     throw new Error(missing(), { cause })

@@ -36,11 +36,7 @@ export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
     .toSorted(bySeq)
 
 /** Waits until the store has that many rows, then returns all it has. */
-export async function untilStored(
-  store: Store,
-  rows: number,
-  withinMs = 60_000,
-): Promise<readonly Reading[]> {
+export async function untilStored(store: Store, rows: number): Promise<readonly Reading[]> {
   let stored: readonly Reading[] = []
   let fault: unknown
   const look = async (): Promise<boolean> => {
@@ -52,7 +48,10 @@ export async function untilStored(
     return stored.length >= rows
   }
   try {
-    await eventually(`the store has ${rows} rows`, look, { withinMs, everyMs: 250 })
+    await eventually(`the store has ${rows} rows`, look, {
+      everyMs: 250,
+      progress: () => stored.length,
+    })
   } catch (error) {
     throw new Error(`${String(error)}: it has ${stored.length}`, { cause: fault ?? error })
   }

@@ -27,7 +27,7 @@ import { cityOf, registerCity } from './city.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Service, superviseService } from './service.ts'
 
-export const patiently = { withinMs: 120_000, everyMs: 250 }
+export const patiently = { everyMs: 250 }
 
 export type ReplicatedCity = AsyncDisposable & {
   readonly cluster: Cluster

@@ -7,8 +7,8 @@ export type Supervised<P extends Process> = AsyncDisposable & {
   /** SIGKILL; it is restarted as soon as it is gone. */
   readonly kill: () => void
   readonly starts: () => number
-  /** Exits that the test did not cause. */
-  readonly ownExits: () => readonly (number | null)[]
+  /** Exits that the test did not cause: the code, and its last line. */
+  readonly ownExits: () => readonly string[]
 }
 
 /** Whenever it is gone, it is restarted. */
@@ -18,12 +18,12 @@ export async function supervise<P extends Process>(
   let current = await start()
   let starts = 1
   let isOver = false
-  const ownExits: (number | null)[] = []
+  const ownExits: string[] = []
   const watching = (async () => {
     for (;;) {
       const { code, signal } = await current.exited
       if (isOver) return
-      if (signal === null) ownExits.push(code)
+      if (signal === null) ownExits.push(`${code}: ${current.printed().at(-1)}`)
       if (code === 1) throw new Error(`the process gave up: ${current.printed().join('\n')}`)
       current = await start()
       starts++

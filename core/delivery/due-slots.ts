@@ -1,7 +1,6 @@
 /**
- * When is a slot due? A timer wheel with ticks of 200 ms: a slot is in the bucket of its tick, linked
- * through the ledger's `timer` column. A slot due beyond the wheel's reach is in the last bucket
- * and is then checked again. Derived from the ledger, rebuilt at start.
+ * Where a slot waits: in the wheel until it is due, then in a queue for its turn. Both are lists
+ * through columns of the ledger, derived from it and rebuilt at start.
  */
 import { clearMark, dueOf, hasMark, type Ledger, setMark, slotMarks } from './ledger.ts'
 
@@ -11,6 +10,10 @@ const buckets = 2 ** 16
 
 const none = -1
 
+/**
+ * A timer wheel with ticks of 200 ms: a slot is in the bucket of its tick, linked through column
+ * `timer`. A slot due beyond the wheel's reach is in the last bucket and is then checked again.
+ */
 export type DueWheel = {
   /** The slot must not be in the wheel. */
   readonly add: (slot: number) => void
@@ -78,4 +81,32 @@ export function createDueWheel(ledger: Ledger, startMs: number): DueWheel {
       for (const slot of early) add(slot)
     },
   }
+}
+
+/** First in, first out, through column `next`: a slot is in one queue at a time. */
+export type SlotQueue = { head: number; tail: number }
+
+export const createSlotQueue = (): SlotQueue => ({ head: none, tail: none })
+
+export const isEmpty = (queue: SlotQueue): boolean => queue.head === none
+
+export function enqueue(ledger: Ledger, queue: SlotQueue, slot: number): void {
+  ledger.next[slot] = none
+  if (queue.tail === none) queue.head = slot
+  else ledger.next[queue.tail] = slot
+  queue.tail = slot
+}
+
+/** @returns undefined if the queue is empty */
+export function dequeue(ledger: Ledger, queue: SlotQueue): number | undefined {
+  const slot = queue.head
+  if (slot === none) return undefined
+  queue.head = ledger.next[slot] ?? none
+  if (queue.head === none) queue.tail = none
+  return slot
+}
+
+/** Slots in order; the queue must not change meanwhile. */
+export function* queued(ledger: Ledger, queue: SlotQueue): Generator<number> {
+  for (let slot = queue.head; slot !== none; slot = ledger.next[slot] ?? none) yield slot
 }

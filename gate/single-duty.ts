@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../runtime/log.ts'
 import { type LeaseEvents, type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
+import { alivePrefixes } from '../schemas/system-keys.ts'
 
 type Options = {
   readonly nc: NatsConnection
@@ -11,25 +11,27 @@ type Options = {
   readonly holder: string
   readonly log: Logger
   readonly stop: AbortSignal
-  /** Looks for floods until the signal is aborted. */
+  /** The key of its lease. */
+  readonly task: string
+  /** Runs until the signal is aborted. */
   readonly work: (stop: AbortSignal) => Promise<void>
 }
 
-/** Of several gates only the lease holder looks for floods. */
-export class FloodDuty implements AsyncDisposable {
+/** What of several gates only the lease holder does. */
+export class SingleDuty implements AsyncDisposable {
   readonly #options: Options
   readonly #leases: Leases
   readonly #timer: NodeJS.Timeout
   #round: Promise<void>
-  /** Absent while another gate looks. */
+  /** Absent while another gate does it. */
   #holding: AbortController | undefined
   #working: Promise<void> = Promise.resolve()
   #isEnding = false
 
-  static async open(options: Options): Promise<FloodDuty> {
+  static async open(options: Options): Promise<SingleDuty> {
     const kv = await new Kvm(options.nc).open(buckets.leases)
-    const { holder, log } = options
-    return new FloodDuty(options, (events) =>
+    const { holder, log, task } = options
+    return new SingleDuty(options, (events) =>
       openLeases({
         ...events,
         nc: options.nc,
@@ -37,7 +39,7 @@ export class FloodDuty implements AsyncDisposable {
         holder,
         aliveAs: alivePrefixes.gate,
         shared: [],
-        single: [tasks.flood],
+        single: [task],
         onFailure: (error) => log.debug({ err: error }, 'leases: trying again'),
       }),
     )

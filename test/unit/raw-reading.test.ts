@@ -1,6 +1,6 @@
 import { assert, json, property, string, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeRaw, isFault, isRawReading, schemaFault } from '../../schemas/log/decode-raw.ts'
+import { decodeRaw, isFault, isRawReading, schemaFault } from '../../schemas/log/raw-reading.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const reasonOf = (bytes: Uint8Array): string => {

@@ -5,14 +5,7 @@
  * - Standard Webhooks (standardwebhooks.com, version 1.0.0): base 64 HMAC-SHA256 of
  *   `<id>.<timestamp>.<body>`, key = the base 64 part of the secret, decoded.
  */
-
-/** HMAC-SHA256 of the concatenated parts; `keyEncoding` is how the key's text becomes bytes. */
-export type Hmac = (input: {
-  readonly key: string
-  readonly keyEncoding: 'utf8' | 'base64'
-  readonly parts: readonly (string | Uint8Array)[]
-  readonly encoding: 'hex' | 'base64'
-}) => string
+import { createHmac } from 'node:crypto'
 
 export const secretPrefix = 'whsec_'
 
@@ -30,24 +23,19 @@ export type SignedParts = {
 export type SecretsInForce = { readonly secret: string; readonly next?: string }
 
 /** @param secret as displayed, `whsec_…` */
-export const serviceSignature = (hmac: Hmac, secret: string, body: Uint8Array): string =>
-  hmac({ key: secret, keyEncoding: 'utf8', parts: [body], encoding: 'hex' })
+export const serviceSignature = (secret: string, body: Uint8Array): string =>
+  createHmac('sha256', secret).update(body).digest('hex')
 
 /** @param secret as displayed, `whsec_…` @returns `v1,…` */
-export function standardSignature(hmac: Hmac, secret: string, signed: SignedParts): string {
+export function standardSignature(secret: string, signed: SignedParts): string {
   const { id, timestampSeconds, body } = signed
-  const digest = hmac({
-    key: secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret,
-    keyEncoding: 'base64',
-    parts: [`${id}.${timestampSeconds}.`, body],
-    encoding: 'base64',
-  })
-  return `v1,${digest}`
+  const key = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret
+  const hmac = createHmac('sha256', Buffer.from(key, 'base64'))
+  return `v1,${hmac.update(`${id}.${timestampSeconds}.`).update(body).digest('base64')}`
 }
 
 /** Every header that a receiver needs in order to check a delivery. */
 export function signatureHeaders(
-  hmac: Hmac,
   { secret, next }: SecretsInForce,
   signed: SignedParts,
   header: string = defaultSignatureHeader,
@@ -56,10 +44,8 @@ export function signatureHeaders(
   return {
     'webhook-id': signed.id,
     'webhook-timestamp': String(signed.timestampSeconds),
-    'webhook-signature': secrets.map((each) => standardSignature(hmac, each, signed)).join(' '),
-    [header]: serviceSignature(hmac, secret, signed.body),
-    ...(next === undefined
-      ? {}
-      : { [`${header}-Next`]: serviceSignature(hmac, next, signed.body) }),
+    'webhook-signature': secrets.map((each) => standardSignature(each, signed)).join(' '),
+    [header]: serviceSignature(secret, signed.body),
+    ...(next === undefined ? {} : { [`${header}-Next`]: serviceSignature(next, signed.body) }),
   }
 }

@@ -1,0 +1,230 @@
+/**
+ * A bucket of which there may be a million entries: a `WatchedBucket` that holds their bytes, and makes a value of
+ * them when it is asked for. It begins with the bucket's image where there is one, and reads what was
+ * written after it; without one it reads the bucket.
+ */
+import { Kvm, type KvWatchEntry } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { knownEntry } from '../../schemas/bucket-entries.ts'
+import type { ImageHead } from '../../schemas/bucket-image.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
+import type { ImagedBucket } from '../../schemas/subjects.ts'
+import { whyOf } from '../broken.ts'
+import { ourVersion as readVersion } from '../version.ts'
+import { NoImage, readImage } from './bucket-image.ts'
+import { type BucketFollower, followBucket } from './follow-bucket.ts'
+import { type EntryKind, PackedEntries, type RecordOfEntry } from './packed-entries.ts'
+import {
+  type Change,
+  entryJudge,
+  type ParseEntry,
+  type WatchedBucket,
+  type WatchOptions,
+} from './watched-bucket.ts'
+
+type PackedChange<T> = Change<T> & {
+  /** What it was until now. */
+  readonly before: T | undefined
+}
+
+/** The entries as values of one kind. */
+export type BucketView<T> = Pick<WatchedBucket<T>, 'get' | 'entries'> & {
+  /** As that of a `WatchedBucket`. */
+  readonly onChange: (listener: (change: PackedChange<T>) => void) => () => void
+  /** Those whose JSON may have a field of that name; a caller looks whether it has. */
+  readonly entriesNaming: (field: string) => IterableIterator<[string, T]>
+}
+
+export type PackedBucket<T> = Omit<WatchedBucket<T>, 'onChange'> &
+  BucketView<T> & {
+    readonly viewedBy: <U>(parse: ParseEntry<U>) => BucketView<U>
+    /** What an image is made of. */
+    readonly source: () => Pick<ImageHead, 'made' | 'newest'> & {
+      readonly entries: PackedEntries
+      readonly revision: number
+    }
+    /** Why the image was not used, for people; undefined: it was, or none is needed. */
+    readonly imageFault: string | undefined
+  }
+
+type PackedOptions<T> = WatchOptions & {
+  readonly parse: ParseEntry<T>
+  /** Whether `parse` makes a value of an entry that another process of this version made one of. */
+  readonly fits?: (key: string) => boolean
+  /** One line for the log. */
+  readonly onNotice: (line: string) => void
+}
+
+const ourVersion = readVersion()
+
+/** With fewer entries no image is worth it. */
+export const leastImaged = 1_000
+/** As values, of each view: these are kept, and as many that were asked for before. */
+const mostValues = 16_384
+/** Of the newest entries, in the head of an image. */
+const newestKept = 8
+const tries = 5
+
+/**
+ * Resolves when all of it is in memory.
+ * @throws NewerFormat if there is an entry of a later version; if it arrives later, it ends the process
+ */
+export async function watchPacked<T>(
+  nc: NatsConnection,
+  bucket: ImagedBucket,
+  options: PackedOptions<T>,
+): Promise<PackedBucket<T>> {
+  const { parse, fits = () => true, onNotice } = options
+  const kv = await new Kvm(nc).open(bucket)
+  const { streamInfo } = await kv.status()
+  const judge = entryJudge(parse, options)
+  /** Of each view: forgets the value of a key, and returns what tells of the change. */
+  const views = new Set<(key: string) => () => void>()
+  let entries = new PackedEntries()
+  let newest: ImageHead['newest'] = []
+
+  const put = (entry: KvWatchEntry): void => {
+    const { key, revision } = entry
+    const timeMs = entry.created.getTime()
+    const isThere = entry.operation === 'PUT'
+    const value = isThere ? entry.value : new Uint8Array()
+    const refused = isThere ? 'refused' : 'deleted'
+    const kind = isThere && judge.parsed(entry) !== undefined ? 'fine' : refused
+    entries.set({ key, kind, revision, timeMs, value })
+    newest = [[revision, timeMs] as const, ...newest].slice(0, newestKept)
+  }
+  const take = (entry: KvWatchEntry): void => {
+    const told = Array.from(views, (forget) => forget(entry.key))
+    put(entry)
+    for (const tell of told) tell()
+  }
+  /** What an entry of an image is here: as the process that wrote it says, if that one judged as this one does. */
+  const kindHere = (entry: RecordOfEntry, text: () => string, airproof: string): EntryKind => {
+    const { kind, key, revision, timeMs } = entry
+    if (kind === 'deleted') return kind
+    if (kind === 'fine' && airproof === ourVersion && fits(key)) return kind
+    const created = new Date(timeMs)
+    const value = judge.parsed({ bucket, key, revision, created, string: text })
+    return value === undefined ? 'refused' : 'fine'
+  }
+
+  const fromImage = async (): Promise<BucketFollower> => {
+    const { upTo, newest: last } = await readImage(
+      nc,
+      bucket,
+      async () => (await kv.status()).streamInfo,
+      (records, { airproof }) =>
+        entries.adopt(records, (entry, text) => kindHere(entry, text, airproof)),
+    )
+    newest = last
+    await using opened = new AsyncDisposableStack()
+    const follower = opened.use(await followBucket(kv, take, upTo))
+    for (let tried = 1; ; tried++) {
+      let missing: number | undefined
+      await judge.opened(
+        follower.barrier(({ messages, last_seq: end }) => {
+          if (end === follower.revision()) missing = entries.rows - messages
+        }),
+      )
+      if (missing === 0) break
+      // a change that was replaced before we saw it does not say how many there were
+      if (missing !== undefined || tried === tries)
+        throw new NoImage('some of its keys are no longer in the bucket: they were purged')
+    }
+    opened.move()
+    return follower
+  }
+  const fromBucket = async (): Promise<BucketFollower> => {
+    entries = new PackedEntries()
+    newest = []
+    await using opened = new AsyncDisposableStack()
+    const follower = opened.use(await followBucket(kv, take))
+    await judge.opened(follower.barrier())
+    opened.move()
+    return follower
+  }
+
+  let imageFault: string | undefined
+  let follower: BucketFollower | undefined
+  if (streamInfo.state.messages >= leastImaged)
+    follower = await fromImage().catch((error: unknown) => {
+      if (error instanceof NewerFormat) throw error
+      imageFault = whyOf(error)
+      onNotice(
+        `bucket ${bucket} is read entry by entry, which takes longer: of its image, ${imageFault}`,
+      )
+      return undefined
+    })
+  const following = follower ?? (await fromBucket())
+
+  const viewedBy = <U>(parseView: ParseEntry<U>, isMain = false): BucketView<U> => {
+    let [young, old] = [new Map<string, U>(), new Map<string, U>()]
+    const make = (row: number): U | undefined => {
+      const kind = entries.kindOf(row)
+      if (kind === 'deleted' || (isMain && kind === 'refused')) return undefined
+      const key = entries.keyOf(row)
+      try {
+        const value = knownEntry(bucket, key, JSON.parse(entries.textOf(row)))
+        return parseView(value, key, entries.timeMsOf(row), kind === 'fine')
+      } catch {
+        // it was reported when it arrived
+        return undefined
+      }
+    }
+    const get = (key: string): U | undefined => {
+      const known = young.get(key)
+      if (known !== undefined) return known
+      const row = old.has(key) ? -1 : entries.find(key)
+      const value = row === -1 ? old.get(key) : make(row)
+      if (value === undefined) return undefined
+      if (young.size >= mostValues) [young, old] = [new Map(), young]
+      young.set(key, value)
+      return value
+    }
+    const changes = new Set<(change: PackedChange<U>) => void>()
+    views.add((key) => {
+      const before = changes.size === 0 ? undefined : get(key)
+      young.delete(key)
+      old.delete(key)
+      return () => {
+        if (changes.size === 0) return
+        const value = get(key)
+        for (const listener of changes) listener({ key, value, before })
+      }
+    })
+    function* valuesOf(rows: Iterable<number>): IterableIterator<[string, U]> {
+      for (const row of rows) {
+        const value = make(row)
+        if (value !== undefined) yield [entries.keyOf(row), value]
+      }
+    }
+    function* allRows(): IterableIterator<number> {
+      for (let row = 0; row < entries.rows; row++) yield row
+    }
+    return {
+      get,
+      entries: () => valuesOf(allRows()),
+      entriesNaming: (field) => valuesOf(entries.rowsNaming(field)),
+      onChange: (listener) => {
+        changes.add(listener)
+        return () => void changes.delete(listener)
+      },
+    }
+  }
+  const { revision, barrier } = following
+  return {
+    ...viewedBy(parse, true),
+    viewedBy,
+    isBroken: (key) => {
+      const row = entries.find(key)
+      return row !== -1 && entries.kindOf(row) === 'refused'
+    },
+    size: () => entries.fine,
+    revision,
+    barrier: () => barrier(),
+    kv,
+    imageFault,
+    source: () => ({ made: String(streamInfo.created), newest, entries, revision: revision() }),
+    [Symbol.asyncDispose]: () => following[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * An image of a bucket: all its entries in a few messages, so that a process need not ask for each. Pieces
+ * of packed records (`runtime/nats/packed-entries.ts`), each compressed, in messages that follow one another, and
+ * after them the head, which says what they are. What was written to the bucket after `upTo` is read
+ * from the bucket; an entry may be newer than that.
+ */
+import { crc32 } from 'node:zlib'
+import { checkOf } from './check.ts'
+import { asVersion1 } from './formats.ts'
+
+export type ImageHead = {
+  /** When the bucket's stream was made, as the server says it: another one has other revisions. */
+  readonly made: string
+  /** Every entry up to this revision is in the image, unless a later one replaced it. */
+  readonly upTo: number
+  /** The newest entries, revision and time in ms: a bucket that lost its end has others there. */
+  readonly newest: readonly (readonly [revision: number, timeMs: number])[]
+  /** The airproof whose rules say which entries are fine. */
+  readonly airproof: string
+  /** Where the pieces are: 0 or 1. */
+  readonly place: number
+  /** CRC-32 of each piece. */
+  readonly pieces: readonly number[]
+}
+
+const whole = { type: 'integer', minimum: 0 } as const
+const isHead = checkOf<ImageHead>({
+  type: 'object',
+  required: ['made', 'upTo', 'newest', 'airproof', 'place', 'pieces'],
+  properties: {
+    made: { type: 'string' },
+    upTo: whole,
+    newest: {
+      type: 'array',
+      items: { type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 },
+    },
+    airproof: { type: 'string' },
+    place: { enum: [0, 1] },
+    pieces: { type: 'array', minItems: 1, items: whole },
+  },
+})
+
+export function encodeImageHead(head: ImageHead): string {
+  const text = JSON.stringify(head)
+  return JSON.stringify({ v: 1, checksum: crc32(text), head: text })
+}
+
+/** @returns undefined: it is damaged @throws NewerFormat */
+export function decodeImageHead(data: Uint8Array): ImageHead | undefined {
+  const { checksum, head: text }: Record<string, unknown> = Object(
+    asVersion1('image', valueOf(new TextDecoder().decode(data))),
+  )
+  if (typeof text !== 'string' || crc32(text) !== checksum) return undefined
+  const head = valueOf(text)
+  return isHead(head) ? head : undefined
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
