@@ -75,12 +75,8 @@ export class PackedEntries {
 
   /** The row of a key, or -1. */
   find(key: string): number {
-    const name = nameOf(key)
-    const mask = this.#table.length - 1
-    for (let slot = hashOfText(name) & mask; ; slot = (slot + 1) & mask) {
-      const row = (this.#table[slot] ?? 0) - 1
-      if (row === -1 || this.#isNamed(row, name)) return row
-    }
+    const name = Buffer.from(nameOf(key), 'latin1')
+    return this.#rowIn(this.#slotOf(name, 0, name.length))
   }
 
   set({ key, kind, revision, timeMs, value }: PackedEntry): void {
@@ -191,12 +187,25 @@ export class PackedEntries {
     }
   }
 
-  #isNamed(row: number, name: string): boolean {
+  /** The slot of the key with these bytes: where its row is, or where it would be. */
+  #slotOf(bytes: Buffer, from: number, length: number): number {
+    const mask = this.#table.length - 1
+    let slot = hashOf(bytes, from, length) & mask
+    for (; ; slot = (slot + 1) & mask) {
+      const row = this.#rowIn(slot)
+      if (row === -1 || this.#isNamed(row, bytes, from, length)) return slot
+    }
+  }
+
+  #rowIn(slot: number): number {
+    return (this.#table[slot] ?? 0) - 1
+  }
+
+  #isNamed(row: number, bytes: Buffer, from: number, length: number): boolean {
     const { block, at } = this.#recordOf(row)
-    if (keyLengthAt(block.words, at) !== name.length) return false
-    const from = at * 4 + headBytes
-    for (let i = 0; i < name.length; i++)
-      if (block.bytes[from + i] !== name.charCodeAt(i)) return false
+    if (keyLengthAt(block.words, at) !== length) return false
+    const own = at * 4 + headBytes
+    for (let i = 0; i < length; i++) if (block.bytes[own + i] !== bytes[from + i]) return false
     return true
   }
 
@@ -214,19 +223,11 @@ export class PackedEntries {
     const at = block.used
     block.used += length
     const { bytes, words } = block
-    const mask = this.#table.length - 1
-    const [from, keyLength] = [at * 4 + headBytes, keyLengthAt(words, at)]
-    let slot = hashOfBytes(bytes, from, keyLength) & mask
-    let row = -1
-    for (; ; slot = (slot + 1) & mask) {
-      row = (this.#table[slot] ?? 0) - 1
-      if (row === -1 || this.#isSameName(row, bytes, from, keyLength)) break
-    }
-    const isNew = row === -1
-    if (isNew) {
-      row = this.#rows++
-      this.#table[slot] = row + 1
-    }
+    const slot = this.#slotOf(bytes, at * 4 + headBytes, keyLengthAt(words, at))
+    const known = this.#rowIn(slot)
+    const isNew = known === -1
+    const row = isNew ? this.#rows++ : known
+    this.#table[slot] = row + 1
     const former = isNew ? -1 : (this.#places[row] ?? 0)
     if (former !== -1 && this.kindOf(row) === 'fine') this.#fine--
     if (row >= this.#places.length) this.#places = grown(this.#places)
@@ -237,20 +238,12 @@ export class PackedEntries {
     if (former !== -1) this.#bury(former)
   }
 
-  #isSameName(row: number, bytes: Buffer, from: number, length: number): boolean {
-    const { block, at } = this.#recordOf(row)
-    if (keyLengthAt(block.words, at) !== length) return false
-    const own = at * 4 + headBytes
-    for (let i = 0; i < length; i++) if (block.bytes[own + i] !== bytes[from + i]) return false
-    return true
-  }
-
   #growTable(): void {
     const table = new Int32Array(this.#table.length * 2)
     const mask = table.length - 1
     for (let row = 0; row < this.#rows; row++) {
       const { block, at } = this.#recordOf(row)
-      let slot = hashOfBytes(block.bytes, at * 4 + headBytes, keyLengthAt(block.words, at)) & mask
+      let slot = hashOf(block.bytes, at * 4 + headBytes, keyLengthAt(block.words, at)) & mask
       while (table[slot] !== 0) slot = (slot + 1) & mask
       table[slot] = row + 1
     }
@@ -332,13 +325,7 @@ function grown(from: Uint32Array): Uint32Array<ArrayBuffer> {
 }
 
 /** FNV-1a, with its high bits in the low ones too. */
-function hashOfText(name: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
-  return hash ^ (hash >>> 15)
-}
-
-function hashOfBytes(bytes: Buffer, from: number, length: number): number {
+function hashOf(bytes: Buffer, from: number, length: number): number {
   let hash = 0x811c9dc5
   for (let i = from; i < from + length; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193)
   return hash ^ (hash >>> 15)
