@@ -33,7 +33,7 @@ import { openStore } from '../../store/open-store.ts'
 import { copySqliteFile } from '../../store/sqlite/copy-file.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
-import { linesEveryMs, openProgress } from '../shell/progress.ts'
+import { openProgress } from '../shell/progress.ts'
 import { exactWords } from '../shell/words.ts'
 import { SourceLacks } from '../store/copy-readings.ts'
 import { copyRows } from '../store/copy-rows.ts'
@@ -137,14 +137,14 @@ async function backUp(
   refuseNested(folder, config.dataFolder)
   const total = await bytesToCopy(nc, store?.kind === 'sqlite' ? store.file : undefined)
   refuseTooLittleRoom(folder, total, config.dataFolder)
-  using progress = openProgress({ label: 'KiB', total: Math.ceil(total / 1024), isTerminal })
-  let [done, part, saidMs] = [0, '', performance.now()]
-  const show = (): void => {
-    progress.at(Math.min(done, total) / 1024, part)
-    if (isTerminal || performance.now() - saidMs < linesEveryMs) return
-    saidMs = performance.now()
-    note(`copying: ${part}, ${mebibytes(done)} MiB so far`)
-  }
+  using progress = openProgress({
+    label: 'KiB copied',
+    total: Math.ceil(total / 1024),
+    isTerminal,
+    note,
+  })
+  let [done, part] = [0, '']
+  const show = (): void => progress.at(Math.ceil(Math.min(done, total) / 1024), part)
   const written = openBackupFolder(folder, note, (bytes) => {
     stop.throwIfAborted()
     done += bytes

@@ -121,9 +121,10 @@ async function restore({ context, config, folder, manifest }: Restoring): Promis
   refuseNested(folder, dataFolder)
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
   using progress = openProgress({
-    label: 'checked KiB',
+    label: 'KiB checked',
     total: Math.ceil(total / 1024),
     isTerminal,
+    note,
   })
   let done = 0
   await checkFiles(folder, manifest, (bytes) => progress.at(Math.floor((done += bytes) / 1024)))

@@ -1,4 +1,7 @@
-/** How far a long piece of work is, on one line that is written over and over. */
+/**
+ * How far a long piece of work is: on a terminal one line that is written over and over, elsewhere a line every
+ * ten seconds if the caller passes `note`.
+ */
 export type Progress = Disposable & {
   readonly at: (done: number, note?: string) => void
 }
@@ -6,31 +9,35 @@ export type Progress = Disposable & {
 type ProgressOptions = {
   readonly label: string
   readonly total: number
-  /** Without a terminal nothing is written. */
   readonly isTerminal: boolean
+  readonly note?: (line: string) => void
   readonly write?: (text: string) => void
   readonly nowMs?: () => number
 }
 
-/** Where nothing is drawn, a long piece of work says in lines how far it is. */
-export const linesEveryMs = 10_000
-
 const barWidth = 24
 const redrawMs = 100
+const notedEveryMs = 10_000
 const clearLine = '\r\u001B[2K'
 
 export function openProgress({
   label,
   total,
   isTerminal,
+  note: noted,
   write = (text) => void process.stderr.write(text),
   nowMs = () => performance.now(),
 }: ProgressOptions): Progress {
   const startedMs = nowMs()
   let drawnMs = Number.NEGATIVE_INFINITY
+  let notedMs = startedMs
   return {
     at(done, note = '') {
       const now = nowMs()
+      if (!isTerminal && noted !== undefined && now - notedMs >= notedEveryMs) {
+        notedMs = now
+        noted(`${label}: ${percentOf(done, total)} %${note && `, ${note}`}`)
+      }
       if (!isTerminal || (now - drawnMs < redrawMs && done < total)) return
       drawnMs = now
       write(`${clearLine}${progressLine({ label, done, total, elapsedMs: now - startedMs, note })}`)
@@ -50,10 +57,13 @@ type Line = {
 }
 
 export function progressLine({ label, done, total, elapsedMs, note }: Line): string {
-  const share = total > 0 ? Math.min(1, done / total) : 1
+  const share = shareOf(done, total)
   const filled = Math.round(share * barWidth)
   const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled)
   const rate = elapsedMs > 0 ? Math.round((done / elapsedMs) * 1_000) : 0
-  const percent = String(Math.floor(share * 100)).padStart(3)
+  const percent = String(percentOf(done, total)).padStart(3)
   return `${label} ${bar} ${percent} %  ${done}/${total}  ${rate}/s${note && `  ${note}`}`
 }
+
+const shareOf = (done: number, total: number): number => (total > 0 ? Math.min(1, done / total) : 1)
+const percentOf = (done: number, total: number): number => Math.floor(shareOf(done, total) * 100)

@@ -4,7 +4,7 @@ import { isDiskFull, MustAct } from '../../runtime/exit.ts'
 import { pause } from '../../runtime/pause.ts'
 import { type Store, StoreUnavailable } from '../../store/store.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { linesEveryMs, openProgress } from '../shell/progress.ts'
+import { openProgress } from '../shell/progress.ts'
 import { type CopiedRows, type CopyOptions, copyReadings } from './copy-readings.ts'
 import { type CopiedStatistics, copyStatistics } from './copy-statistics.ts'
 
@@ -52,12 +52,11 @@ async function copyAllReadings(
   ])
   if (first === undefined || last === undefined) return { compared: 0, written: 0 }
   const spanMs = Math.max(1, last.timeMs - first.timeMs)
-  const say = saying(context, 'readings', 100)
-  using _ = say
+  using progress = openProgress({ ...context, label: 'readings', total: 100 })
   return await copyReadings({
     ...options,
     onDay: ({ compared, written, startMs }) =>
-      say.at(
+      progress.at(
         Math.floor(Math.min(1, Math.max(0, (startMs + dayMs - first.timeMs) / spanMs)) * 100),
         `${new Date(startMs).toISOString().slice(0, 10)}: ${compared} compared, ${written} written`,
       ),
@@ -68,29 +67,13 @@ async function copyAllStatistics(
   options: Pick<CopyOptions, 'source' | 'target' | 'insist'>,
   context: Context,
 ): Promise<CopiedStatistics> {
-  const say = saying(context, 'statistics', 100)
-  using _ = say
+  using progress = openProgress({ ...context, label: 'statistics', total: 100 })
   return await copyStatistics({
     ...options,
     nowMs: Date.now(),
     onDone: (done, all) =>
-      say.at(Math.floor((done / all) * 100), `${done} of ${all} areas and sensors`),
+      progress.at(Math.floor((done / all) * 100), `${done} of ${all} areas and sensors`),
   })
-}
-
-/** A bar on a terminal, else a line now and then. */
-function saying({ isTerminal, note }: Context, label: string, total: number) {
-  const bar = openProgress({ label, total, isTerminal })
-  let saidMs = performance.now()
-  return {
-    at: (done: number, words: string): void => {
-      bar.at(done, words)
-      if (isTerminal || performance.now() - saidMs < linesEveryMs) return
-      saidMs = performance.now()
-      note(`${label}: ${done} %, ${words}`)
-    },
-    [Symbol.dispose]: () => bar[Symbol.dispose](),
-  }
 }
 
 const insistent =
