@@ -22,8 +22,8 @@ import type { Hex } from '../core/hex.ts'
 import type { BatchEnd } from '../core/proof/batch.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { jsonOf } from '../runtime/nats/buckets/read-entry.ts'
 import { unlessOvertaken } from '../runtime/nats/cas.ts'
-import { jsonOf } from '../runtime/nats/read-entry.ts'
 import {
   anchoredKey,
   checkedKey,

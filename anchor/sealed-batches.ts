@@ -4,9 +4,9 @@ import type { KvEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Hex } from '../core/hex.ts'
 import type { BatchEnd } from '../core/proof/batch.ts'
+import { jsonOf, readEntry } from '../runtime/nats/buckets/read-entry.ts'
+import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { unlessOvertaken } from '../runtime/nats/cas.ts'
-import { jsonOf, readEntry } from '../runtime/nats/read-entry.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   type AnchorAlarms,
   type Anchored,

@@ -10,9 +10,9 @@ import {
   type RollupProgress,
 } from '../operate/rollup-progress.ts'
 import type { Logger } from '../runtime/log.ts'
+import { watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
+import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { readNetworkId } from '../runtime/nats/network-id.ts'
-import { watchPacked } from '../runtime/nats/packed-bucket.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import type { Retention } from '../schemas/retention.ts'
 import { buckets } from '../schemas/subjects.ts'

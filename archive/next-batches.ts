@@ -6,8 +6,8 @@ import type { Keccak } from '../core/proof/leaf.ts'
 import type { ArchiveEnd } from '../operate/archive/run-manifest.ts'
 import { type ChainParts, chainPartsOf } from '../operate/exports/export-batches.ts'
 import { createBatchIndex } from '../operate/proofs/batch-index.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { readDeployments } from '../runtime/nats/read-deployments.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
 import {
   anchoredKey,
   headerKey,

@@ -9,8 +9,8 @@ import { checkArchiveRun } from '../operate/archive/check-archive-run.ts'
 import type { RunManifest } from '../operate/archive/run-manifest.ts'
 import { refuse } from '../operate/exports/check-run.ts'
 import { createBatchIndex } from '../operate/proofs/batch-index.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { readDeployments } from '../runtime/nats/read-deployments.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
 import {
   anchoredKey,
   headerKey,

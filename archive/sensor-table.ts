@@ -1,7 +1,7 @@
 /** The registry as a table: one row for each sensor and site, with what everyone may know about it. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type SensorRow, timeOf } from '../operate/archive/sensor-columns.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
+import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { checkOf } from '../schemas/check.ts'
 import { type SensorEntry, sensorSchema } from '../schemas/devices/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'

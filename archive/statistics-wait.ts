@@ -3,7 +3,7 @@ import type { KV } from '@nats-io/kv'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs } from '../core/time.ts'
 import { parseRollupRecord } from '../operate/rollup-progress.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { systemKeys } from '../schemas/system-keys.ts'
 
 /**

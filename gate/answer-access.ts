@@ -1,7 +1,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorAccess } from '../operate/sensor-access.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { parseSeen } from '../schemas/devices/seen.ts'
 import { accessSubject, buckets } from '../schemas/subjects.ts'
 import type { CredentialBook } from './credential-book.ts'

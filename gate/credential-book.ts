@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { checkKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { type KeyState, keyStateOf } from '../operate/sensor-access.ts'
 import { hashOfSecret } from '../operate/sensor-credentials.ts'
-import { type PackedBucket, watchPacked } from '../runtime/nats/packed-bucket.ts'
+import { type PackedBucket, watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
 import { type Credential, parseCredential } from '../schemas/devices/credential.ts'
 import { buckets } from '../schemas/subjects.ts'
 

@@ -7,8 +7,8 @@
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
+import { jsonOf } from '../runtime/nats/buckets/read-entry.ts'
 import { putUnlessChanged } from '../runtime/nats/cas.ts'
-import { jsonOf } from '../runtime/nats/read-entry.ts'
 import { parseSeen, type Seen } from '../schemas/devices/seen.ts'
 import { buckets } from '../schemas/subjects.ts'
 

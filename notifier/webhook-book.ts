@@ -14,7 +14,7 @@ import {
   type WebhookIndex,
 } from '../core/delivery/webhook-match.ts'
 import { parseIso } from '../core/iso-time.ts'
-import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
+import type { WatchedBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import type { SecretsInForce } from '../runtime/webhook-signature.ts'
 import type { Webhook } from '../schemas/webhooks/webhook.ts'

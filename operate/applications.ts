@@ -4,9 +4,9 @@ import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { MustAct, WrongUsage } from '../runtime/exit.ts'
+import { jsonOf } from '../runtime/nats/buckets/read-entry.ts'
+import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { changeEntry, unlessOvertaken } from '../runtime/nats/cas.ts'
-import { jsonOf } from '../runtime/nats/read-entry.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   type Application,
   applicationFault,

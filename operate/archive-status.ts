@@ -2,7 +2,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { retentionIn } from '../runtime/nats/retention.ts'
 import { type ArchiveReport, parseArchiveReport } from '../schemas/archive-report.ts'
 import type { Retention } from '../schemas/retention.ts'

@@ -6,7 +6,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import {
   anchoredKey,
   batchKey,

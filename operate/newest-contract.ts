@@ -1,7 +1,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { lastValues } from '../runtime/nats/last-values.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
+import { lastValues } from '../runtime/nats/buckets/last-values.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { type Deployment, deploymentKey } from '../schemas/anchoring/batch-record.ts'
 import {
   deploymentKeyOf,

@@ -1,8 +1,8 @@
 /** Bucket `passwords`: account → how its password is checked. */
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { jsonOf } from '../runtime/nats/buckets/read-entry.ts'
 import { unlessOvertaken } from '../runtime/nats/cas.ts'
-import { jsonOf } from '../runtime/nats/read-entry.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { hashPassword, isPassword } from './password-hash.ts'
 

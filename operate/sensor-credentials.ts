@@ -5,8 +5,8 @@ import type { KV } from '@nats-io/kv'
 import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { checkedEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { changeEntry } from '../runtime/nats/cas.ts'
-import { checkedEntry } from '../runtime/nats/read-entry.ts'
 import type { Credential } from '../schemas/devices/credential.ts'
 
 /**

@@ -7,7 +7,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sourceRows } from '../core/delivery/event-kinds.ts'
 import { shardCount } from '../core/delivery/webhook-id.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { lastMessage } from '../runtime/nats/stored-message.ts'
 import {
   buckets,

@@ -7,10 +7,10 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { statusCounts } from '../core/state/presence.ts'
+import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { readHeader } from '../runtime/nats/log-messages.ts'
 import { seedStates } from '../runtime/nats/seed-states.ts'
 import { lastMessage } from '../runtime/nats/stored-message.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   buckets,
   eventsStream,

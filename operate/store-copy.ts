@@ -20,10 +20,10 @@ import {
   type StorePlace,
   sqliteFileIn,
 } from '../runtime/machine/store-place.ts'
+import { currentValues, lastValues } from '../runtime/nats/buckets/last-values.ts'
+import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { followLog, type LogEntry } from '../runtime/nats/follow-log.ts'
-import { currentValues, lastValues } from '../runtime/nats/last-values.ts'
 import { readHeader } from '../runtime/nats/log-messages.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
 import { lastMessage, messageAt } from '../runtime/nats/stored-message.ts'
 
 import type { SharedConfig } from '../runtime/process/config.ts'

@@ -1,6 +1,6 @@
 /**
  * An image of a bucket: all its entries in a few messages, so that a process need not ask for each. Pieces
- * of packed records (`runtime/nats/packed-entries.ts`), each compressed, in messages that follow one another, and
+ * of packed records (`runtime/nats/buckets/packed-entries.ts`), each compressed, in messages that follow one another, and
  * after them the head, which says what they are. What was written to the bucket after `upTo` is read
  * from the bucket; an entry may be newer than that.
  */

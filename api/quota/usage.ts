@@ -15,7 +15,7 @@ type Options = {
   readonly limitsOf: (account: string) => Limits
   /** Hash → key. */
   readonly keys: () => Iterable<readonly [string, KnownKey]>
-  /** Bucket, keys → values (`runtime/nats/last-values.ts`). */
+  /** Bucket, keys → values (`runtime/nats/buckets/last-values.ts`). */
   readonly read: (
     bucket: 'quota' | 'used',
     keys: readonly string[],

@@ -6,8 +6,8 @@
  */
 import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../../core/time.ts'
+import { jsonOf } from '../../runtime/nats/buckets/read-entry.ts'
 import { changeEntry } from '../../runtime/nats/cas.ts'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
 import { webhooksKey } from '../../schemas/system-keys.ts'
 import { changing, mostWebhooks, tooManyWebhooks } from './webhook-error.ts'
 

@@ -10,7 +10,7 @@ import { derivedFlagsWords, signaturesWords } from '../../anchor/audit/coverage.
 import type { Reading } from '../../core/air/reading.ts'
 import { type SensorId, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { parseAnySensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'

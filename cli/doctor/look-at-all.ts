@@ -1,7 +1,7 @@
 /** Looks at the messages of every stream and the entries of every bucket. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Broken, onBroken } from '../../runtime/broken.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type Looked, lookAtStreams } from './doctor-streams.ts'
 import { orLate } from './or-late.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../operate/sensor-registry.ts'
 import { type SensorSettings, withSettings } from '../../operate/sensor-settings.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { parseAnySensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { heldNotes } from '../shell/raw-publisher.ts'

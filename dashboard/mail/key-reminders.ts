@@ -5,9 +5,9 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs, minuteMs } from '../../core/time.ts'
+import { watchChecked } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { putUnlessChanged } from '../../runtime/nats/cas.ts'
 import type { MailQueue } from '../../runtime/nats/mail-queue.ts'
-import { watchChecked } from '../../runtime/nats/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/people/account.ts'
 import type { Mail } from '../../schemas/people/mail.ts'
 import { buckets } from '../../schemas/subjects.ts'

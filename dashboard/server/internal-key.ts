@@ -9,7 +9,7 @@ import { apiKeyPrefix, keyRandomBytes, makeKey } from '../../core/access/api-key
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { hashOfKey } from '../../operate/account-book.ts'
-import { watchChecked } from '../../runtime/nats/watched-bucket.ts'
+import { watchChecked } from '../../runtime/nats/buckets/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/people/account.ts'
 import { buckets } from '../../schemas/subjects.ts'
 

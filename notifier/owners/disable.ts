@@ -4,7 +4,7 @@
 
 import type { KV } from '@nats-io/kv'
 import { formatIso } from '../../core/iso-time.ts'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { jsonOf } from '../../runtime/nats/buckets/read-entry.ts'
 import { parseWebhook, type Webhook } from '../../schemas/webhooks/webhook.ts'
 
 type Reason = NonNullable<Webhook['disabled']>['reason']

@@ -2,8 +2,8 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { readDeployments } from '../../runtime/nats/read-deployments.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import {
   type Anchored,
   parseAnchored,

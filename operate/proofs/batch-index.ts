@@ -19,7 +19,7 @@ import { recordHead } from '../../core/proof/chain-record.ts'
 import { headOf, recordOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { minuteMs } from '../../core/time.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import {
   type Anchored,
   type Checked,

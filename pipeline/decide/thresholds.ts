@@ -1,5 +1,5 @@
 import { criticalAqi, defaultAqiThreshold } from '../../core/air/thresholds.ts'
-import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { WatchedBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 
 /** The thresholds in use: those of `aqi.high` by default and `aqi.critical`, and every webhook's. */
 export const standingThresholds = [defaultAqiThreshold, criticalAqi] as const

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../core/iso-time.ts'
 import type { Logger } from '../../runtime/log.ts'
-import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { WatchedBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { ReadRows } from '../read-rows.ts'
 import type { NeighbourOptions } from './judge-neighbours.ts'

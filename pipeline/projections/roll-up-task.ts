@@ -1,4 +1,4 @@
-import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { WatchedBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { type RollUpOptions, runRollUps } from './roll-ups.ts'
 import { farthest, type Positions } from './stored-positions.ts'
 

@@ -15,7 +15,7 @@
 import type { KV } from '@nats-io/kv'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
-import { readEntry } from '../../runtime/nats/read-entry.ts'
+import { readEntry } from '../../runtime/nats/buckets/read-entry.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { statRules } from '../../store/stat-fields.ts'
 import type { BucketSize } from '../../store/store.ts'

@@ -3,7 +3,7 @@
  * process. The statistics job reads them before it counts a reading that another process writes.
  */
 import type { KV } from '@nats-io/kv'
-import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { WatchedBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { storedKey, storedPrefix } from '../../schemas/system-keys.ts'
 
 export type Positions = Readonly<Record<string, number>>

@@ -11,7 +11,7 @@
 import type { KV, KvEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
-import { lastValues } from './last-values.ts'
+import { lastValues } from './buckets/last-values.ts'
 
 export type LeaseEvents = {
   /** This process holds the lease from now on. */

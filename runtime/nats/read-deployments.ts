@@ -7,7 +7,7 @@ import {
   parseDeploymentAt,
 } from '../../schemas/anchoring/deployments.ts'
 import { MustAct } from '../exit.ts'
-import { readEntry } from './read-entry.ts'
+import { readEntry } from './buckets/read-entry.ts'
 
 /** The contract of version 1. @throws MustAct */
 export const readDeployment = (kv: KV): Promise<Deployment | undefined> => readDeploymentAt(kv, 1)

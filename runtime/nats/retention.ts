@@ -4,8 +4,8 @@ import { nothingExpired, parseRetention, type Retention } from '../../schemas/re
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { MustAct } from '../exit.ts'
-import { readEntry } from './read-entry.ts'
-import { watchBucket } from './watched-bucket.ts'
+import { readEntry } from './buckets/read-entry.ts'
+import { watchBucket } from './buckets/watched-bucket.ts'
 
 export const readRetention = async (nc: NatsConnection): Promise<Retention> =>
   await retentionIn(await new Kvm(nc).open(buckets.system))

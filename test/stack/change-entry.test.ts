@@ -1,8 +1,8 @@
 import { type KV, Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { TryAgain } from '../../runtime/exit.ts'
+import { jsonOf } from '../../runtime/nats/buckets/read-entry.ts'
 import { changeEntry, putUnlessChanged, readAgain } from '../../runtime/nats/cas.ts'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
 import { testNats } from '../support/nats.ts'
 
 async function openBucket(resources: AsyncDisposableStack): Promise<KV> {

@@ -16,9 +16,9 @@ import { newNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts
 import { type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
+import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
-import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { environment, readSharedConfig } from '../../runtime/process/config.ts'
 import { Lifetime } from '../../runtime/process/lifetime.ts'
 import {

@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { inParallel } from '../../runtime/in-parallel.ts'
-import { currentValues, lastValues } from '../../runtime/nats/last-values.ts'
+import { currentValues, lastValues } from '../../runtime/nats/buckets/last-values.ts'
 import {
   firstSince,
   lastMessage,

@@ -11,7 +11,7 @@ import { openPush, type Push, type PushOptions } from '../../gate/push/open-push
 import { createApplication } from '../../operate/applications.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { openLog } from '../../runtime/log.ts'
-import { watchPacked } from '../../runtime/nats/packed-bucket.ts'
+import { watchPacked } from '../../runtime/nats/buckets/packed-bucket.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import type { Application } from '../../schemas/devices/application.ts'
 import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'

@@ -215,7 +215,7 @@ test('a replica that lags is asked only for what may be a moment old', () => {
     // asks the leader if it finds nothing; what is there never changes
     'runtime/nats/batch-blobs.ts',
     // says so to its callers
-    'runtime/nats/last-values.ts',
+    'runtime/nats/buckets/last-values.ts',
     // its callers read on
     'runtime/nats/read-batch.ts',
   ])

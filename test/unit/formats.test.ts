@@ -19,8 +19,8 @@ import { openNatsAccess } from '../../runtime/engines/nats-access.ts'
 import { exitCodeOf, inWords } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
+import { jsonOf } from '../../runtime/nats/buckets/read-entry.ts'
 import { knownLevel } from '../../runtime/nats/format-level.ts'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
 import { readWal } from '../../runtime/nats/wal-message.ts'
 import {
   parseAnchoredEvent,

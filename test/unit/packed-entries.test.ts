@@ -6,7 +6,7 @@ import {
   entryKinds,
   PackedEntries,
   type PackedEntry,
-} from '../../runtime/nats/packed-entries.ts'
+} from '../../runtime/nats/buckets/packed-entries.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 

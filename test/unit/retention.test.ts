@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { jsonOf } from '../../runtime/nats/buckets/read-entry.ts'
 import { retentionOf } from '../../runtime/nats/retention.ts'
 import { NewerFormat } from '../../schemas/formats.ts'
 import { nothingExpired, retentionText } from '../../schemas/retention.ts'

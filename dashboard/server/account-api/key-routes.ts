@@ -14,7 +14,7 @@ import {
   keyNameExpected,
   revokeKeyOfHash,
 } from '../../../operate/account-book.ts'
-import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
+import type { WatchedBucket } from '../../../runtime/nats/buckets/watched-bucket.ts'
 import type { KeyRecord } from '../../../schemas/people/account.ts'
 import { rateBy } from '../rate-by.ts'
 import { Refusal } from '../refusal.ts'

@@ -1,6 +1,6 @@
 import { type AccountBook, changeAccount, needAccount } from '../../../operate/account-book.ts'
 import { MustAct } from '../../../runtime/exit.ts'
-import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
+import type { WatchedBucket } from '../../../runtime/nats/buckets/watched-bucket.ts'
 import type { Account } from '../../../schemas/people/account.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'

@@ -5,8 +5,8 @@ import { formatIso } from '../../../core/iso-time.ts'
 import { findSlot, newestOf, type PartitionState } from '../../../core/state/partition-state.ts'
 import { type Status, statusOf } from '../../../core/state/presence.ts'
 import { secondMs } from '../../../core/time.ts'
+import type { WatchedBucket } from '../../../runtime/nats/buckets/watched-bucket.ts'
 import { seedStates } from '../../../runtime/nats/seed-states.ts'
-import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
 import type { AboutName, SensorEntry } from '../../../schemas/devices/sensor.ts'
 
 export type SensorRow = {

@@ -2,7 +2,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayOf } from '../../../core/access/quota.ts'
 import { dayMs } from '../../../core/time.ts'
-import { lastValues } from '../../../runtime/nats/last-values.ts'
+import { lastValues } from '../../../runtime/nats/buckets/last-values.ts'
 import type { KeyRecord } from '../../../schemas/people/account.ts'
 import { decodeCount, keyQuotaKey } from '../../../schemas/people/quota.ts'
 import type { LoggedRequest } from '../../../schemas/people/requests.ts'

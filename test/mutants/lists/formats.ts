@@ -54,7 +54,7 @@ export const formatMutants: readonly (Mutant | RowMutants)[] = [
   },
   reader('runtime/machine/running-instance.ts'),
   reader('runtime/engines/nats-access.ts'),
-  reader('runtime/nats/read-entry.ts', {
+  reader('runtime/nats/buckets/read-entry.ts', {
     rows: /\bknownEntry\((?=bucket)/g,
     becomes: () => '((_bucket: string, _key: string, value: unknown) => (void knownEntry, value))(',
   }),

@@ -3,19 +3,19 @@ import { promisify } from 'node:util'
 import { constants, crc32, zstdCompress, zstdDecompress } from 'node:zlib'
 import { jetstream, jetstreamManager, type StreamInfo } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { decodeImageHead, encodeImageHead, type ImageHead } from '../../schemas/bucket-image.ts'
-import { NewerFormat } from '../../schemas/formats.ts'
+import { decodeImageHead, encodeImageHead, type ImageHead } from '../../../schemas/bucket-image.ts'
+import { NewerFormat } from '../../../schemas/formats.ts'
 import {
   type ImagedBucket,
   imageHeadSubject,
   imagePieceSubject,
   imageStream,
-} from '../../schemas/subjects.ts'
-import { ourVersion } from '../version.ts'
+} from '../../../schemas/subjects.ts'
+import { ourVersion } from '../../version.ts'
+import { readBatch } from '../read-batch.ts'
+import { lastMessage, messageAt } from '../stored-message.ts'
+import { bucketStream } from '../streams/stream-table.ts'
 import type { PackedEntries } from './packed-entries.ts'
-import { readBatch } from './read-batch.ts'
-import { lastMessage, messageAt } from './stored-message.ts'
-import { bucketStream } from './streams/stream-table.ts'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)

@@ -4,8 +4,8 @@
  */
 import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { NewerFormat } from '../../schemas/formats.ts'
-import { reportBroken, whyOf } from '../broken.ts'
+import { NewerFormat } from '../../../schemas/formats.ts'
+import { reportBroken, whyOf } from '../../broken.ts'
 import { followBucket } from './follow-bucket.ts'
 import { judgedEntry } from './read-entry.ts'
 

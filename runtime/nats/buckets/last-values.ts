@@ -1,6 +1,6 @@
 import { jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { lastMessage } from './stored-message.ts'
+import { lastMessage } from '../stored-message.ts'
 
 /**
  * The values of several keys of a bucket, by one request that leaves nothing on the server:

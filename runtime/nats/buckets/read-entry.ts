@@ -1,7 +1,7 @@
 import type { KV, KvEntry } from '@nats-io/kv'
-import { faultOfEntry, faultOfValue, knownEntry } from '../../schemas/bucket-entries.ts'
-import { NewerFormat } from '../../schemas/formats.ts'
-import { reportBroken } from '../broken.ts'
+import { faultOfEntry, faultOfValue, knownEntry } from '../../../schemas/bucket-entries.ts'
+import { NewerFormat } from '../../../schemas/formats.ts'
+import { reportBroken } from '../../broken.ts'
 
 type Judged = {
   readonly value: unknown

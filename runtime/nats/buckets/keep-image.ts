@@ -1,8 +1,8 @@
 /** Keeps the image of a bucket fresh, in one process at a time. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { secondMs } from '../../core/time.ts'
-import type { ImagedBucket } from '../../schemas/subjects.ts'
-import { pause } from '../pause.ts'
+import { secondMs } from '../../../core/time.ts'
+import type { ImagedBucket } from '../../../schemas/subjects.ts'
+import { pause } from '../../pause.ts'
 import { orNone, readImageHead, writeImage } from './bucket-image.ts'
 import { leastImaged, type PackedBucket } from './packed-bucket.ts'
 
