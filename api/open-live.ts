@@ -10,7 +10,7 @@ import {
   type RollupProgress,
 } from '../operate/rollup-progress.ts'
 import type { Logger } from '../runtime/log.ts'
-import { watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
+import { watchSensors } from '../runtime/nats/buckets/packed-bucket.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { readNetworkId } from '../runtime/nats/network-id.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
@@ -59,14 +59,15 @@ export async function openLive(
     ),
   )
   const sensors = opened.use(
-    await watchPacked(nc, buckets.sensors, {
-      parse: (value, key, writtenMs, isFine) => {
+    await watchSensors(
+      nc,
+      rules,
+      (value, _rules, key, isFine, writtenMs) => {
         const sensor = parseAnySensor(value, rules, key, isFine)
         return sensor && { sensor, writtenMs }
       },
-      fits: (key) => rules.parse(key) !== undefined,
-      onNotice: (line) => log.info(line),
-    }),
+      (line) => log.info(line),
+    ),
   )
   const progress = createRollupProgress()
   progress.record(system.get(systemKeys.rollup))

@@ -1,5 +1,5 @@
 import { clientIdsOf } from '../core/device-topics.ts'
-import type { BucketView } from '../runtime/nats/buckets/packed-bucket.ts'
+import type { BucketView } from '../runtime/nats/buckets/bucket-view.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 
 /**

@@ -2,7 +2,7 @@ import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { openTlsFiles } from '../runtime/http/tls-files.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { keepImage } from '../runtime/nats/buckets/keep-image.ts'
-import { watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
+import { watchSensors } from '../runtime/nats/buckets/packed-bucket.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
@@ -35,13 +35,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const guard = inputGuard({ count: (loop) => metrics.failed.inc({ loop }), log })
   const rules = sensorIdRules(config.idPrefix)
   const onNotice = (line: string): void => log.info(line)
-  const sensors = opened.use(
-    await watchPacked(nc, buckets.sensors, {
-      parse: (value, key, _writtenMs, isFine) => parseSensor(value, rules, key, isFine),
-      fits: (key) => rules.parse(key) !== undefined,
-      onNotice,
-    }),
-  )
+  const sensors = opened.use(await watchSensors(nc, rules, parseSensor, onNotice))
   const book = opened.use(await openCredentialBook(nc, { onNotice }))
   const seen = opened.use(
     await openSeenBook(nc, {

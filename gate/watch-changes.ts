@@ -1,4 +1,4 @@
-import type { BucketView } from '../runtime/nats/buckets/packed-bucket.ts'
+import type { BucketView } from '../runtime/nats/buckets/bucket-view.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { CredentialBook } from './credential-book.ts'
 

@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { publicResolver } from '../runtime/http/public-resolver.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
+import { watchSensors } from '../runtime/nats/buckets/packed-bucket.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { heldByAnother } from '../runtime/nats/leases.ts'
 import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
@@ -46,11 +46,7 @@ export async function openContext(options: Options): Promise<ShardContext> {
   const metrics = notifierMetrics(registry)
   const rules = sensorIdRules(options.idPrefix)
   const sensors = opened.use(
-    await watchPacked(nc, buckets.sensors, {
-      parse: (value, key, _writtenMs, isFine) => parseAnySensor(value, rules, key, isFine),
-      fits: (key) => rules.parse(key) !== undefined,
-      onNotice: (line) => logger.info(line),
-    }),
+    await watchSensors(nc, rules, parseAnySensor, (line) => logger.info(line)),
   )
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parsePremium))

@@ -8,7 +8,7 @@ import { expiredRows } from '../operate/archive/expired-rows.ts'
 import { takeStore } from '../operate/store-copy.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { keepImage } from '../runtime/nats/buckets/keep-image.ts'
-import { watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
+import { watchSensors } from '../runtime/nats/buckets/packed-bucket.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { watchRetention } from '../runtime/nats/retention.ts'
@@ -72,11 +72,7 @@ async function runPipeline({
   const metrics = pipelineMetrics(registry)
   const rules = sensorIdRules(config.idPrefix)
   const sensors = opened.use(
-    await watchPacked(nc, buckets.sensors, {
-      parse: (value, key, _writtenMs, isFine) => parseSensor(value, rules, key, isFine),
-      fits: (key) => rules.parse(key) !== undefined,
-      onNotice: (line) => logger.info(line),
-    }),
+    await watchSensors(nc, rules, parseSensor, (line) => logger.info(line)),
   )
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, thresholdOf))
   const system = opened.use(await watchBucket(nc, buckets.system, parsePositions))

@@ -7,7 +7,7 @@ import { minuteMs, secondMs } from '../core/time.ts'
 export type FewRepeats = {
   /** @returns whether it is to be shown; otherwise it is counted */
   readonly isFirst: (line: string) => boolean
-  /** What it was about is over. Otherwise, of a line that came again, that is told after a minute without it. */
+  /** What it was about is over. Without it, a line that came again is reported as over after a minute in which it does not come. */
   readonly isOver: (line: string) => void
 }
 
@@ -20,7 +20,7 @@ type Kind = {
   readonly sinceMs: number
   readonly timer: NodeJS.Timeout
   times: number
-  timesTold: number
+  timesReported: number
 }
 
 /** How many different lines are counted; beyond it the oldest begins again. */
@@ -38,13 +38,13 @@ export function fewRepeats({ say, everyMs = minuteMs }: Options): FewRepeats {
     const kind = forget(line)
     if (kind !== undefined) say(`no longer, after ${timesInWords(kind)}: ${line}`)
   }
-  const tell = (line: string): void => {
+  const report = (line: string): void => {
     const kind = kinds.get(line)
     if (kind === undefined) return
     if (kind.times === 1) forget(line)
-    else if (kind.times === kind.timesTold) isOver(line)
+    else if (kind.times === kind.timesReported) isOver(line)
     else {
-      kind.timesTold = kind.times
+      kind.timesReported = kind.times
       say(`still, ${timesInWords(kind)}: ${line}`)
     }
   }
@@ -58,9 +58,9 @@ export function fewRepeats({ say, everyMs = minuteMs }: Options): FewRepeats {
       }
       const [oldest] = kinds.keys()
       if (kinds.size === mostKinds && oldest !== undefined) forget(oldest)
-      const timer = setInterval(tell, everyMs, line)
+      const timer = setInterval(report, everyMs, line)
       timer.unref()
-      kinds.set(line, { sinceMs: performance.now(), timer, times: 1, timesTold: 1 })
+      kinds.set(line, { sinceMs: performance.now(), timer, times: 1, timesReported: 1 })
       return true
     },
   }

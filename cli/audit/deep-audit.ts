@@ -54,10 +54,10 @@ export async function openDeepAudit(
       await signatures.see(rows)
     },
     run: async (findings) => {
-      areas.tell(findings)
-      rules.tell(findings)
-      unsigned.tell(findings)
-      signatures.tell(findings)
+      areas.addTo(findings)
+      rules.addTo(findings)
+      unsigned.addTo(findings)
+      signatures.addTo(findings)
       const neighbours = await checkNeighbours(nc, (sensor) => all.get(sensor), findings)
       const { names, fromMs, toMs } = areas.seen()
       for (const { sites } of known.values()) for (const { area } of sites) names.add(area)

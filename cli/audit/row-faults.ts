@@ -35,7 +35,7 @@ export function checkAreas(areaOf: (reading: Reading) => string | undefined) {
       }
     },
     seen: () => ({ names, fromMs, toMs: toMs + 1 }),
-    tell: faults.tell,
+    addTo: faults.addTo,
   }
 }
 
@@ -49,7 +49,7 @@ export function checkRules() {
         if (fault !== undefined) faults.add(row, fault)
       }
     },
-    tell: faults.tell,
+    addTo: faults.addTo,
   }
 }
 
@@ -85,7 +85,7 @@ export function checkSignatures(
       const signed = rows.filter(({ device }) => device !== undefined)
       return inParallel(signed, queriesAtOnce, check)
     },
-    tell: faults.tell,
+    addTo: faults.addTo,
   }
 }
 
@@ -106,7 +106,7 @@ export function checkUnsigned(sinceOf: (sensor: SensorId) => number | undefined)
         faults.add(row, `not signed, and the registry requires a signature since ${since}`)
       }
     },
-    tell: faults.tell,
+    addTo: faults.addTo,
   }
 }
 
@@ -143,7 +143,7 @@ function tally(kind: FindingKind) {
       const { rows, firstMs } = known ?? { rows: 0, firstMs: Infinity }
       wrong.set(words, { rows: rows + 1, firstMs: Math.min(firstMs, timeMs) })
     },
-    tell: (findings: Findings): void => {
+    addTo: (findings: Findings): void => {
       for (const [words, { rows, firstMs }] of wrong)
         findings.add(
           kind,

@@ -11,7 +11,7 @@ import { formatIso } from '../../core/iso-time.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { findSlot, type PartitionState } from '../../core/state/partition-state.ts'
 import { newestMsOf } from '../../core/state/state-columns.ts'
-import type { BucketView } from '../../runtime/nats/buckets/packed-bucket.ts'
+import type { BucketView } from '../../runtime/nats/buckets/bucket-view.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { ackSubject } from '../../schemas/subjects.ts'
 

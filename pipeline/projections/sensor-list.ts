@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
-import type { BucketView } from '../../runtime/nats/buckets/packed-bucket.ts'
+import type { BucketView } from '../../runtime/nats/buckets/bucket-view.ts'
 import {
   begunSites,
   type RegisteredSensor,

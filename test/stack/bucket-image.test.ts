@@ -96,12 +96,12 @@ async function expectAsInBucket(
     expect([key, sensors.isBroken(key)]).toEqual([key, truth.isBroken(key)])
 }
 
-const [changed = '', removed = '', retired = '', broken = '', mended = ''] = ids
+const [changed = '', removed = '', retired = '', broken = '', repaired = ''] = ids
 
 test('sensors are known from the image and what was written after it: changed, removed, retired, broken, new', async () => {
   await using here = await city()
   const { nc, kv, put } = here
-  await put(mended, '{')
+  await put(repaired, '{')
   await using first = await known(nc)
   expect(first.said).toEqual([expect.stringContaining('there is none yet')])
   expect(first.sensors.size()).toBe(count - 1)
@@ -114,7 +114,7 @@ test('sensors are known from the image and what was written after it: changed, r
   await kv.delete(removed)
   await put(retired, JSON.stringify({ ...entryOf(retired), retired_at: '2026-02-01T00:00:00Z' }))
   await put(broken, '{"id":')
-  await put(mended, JSON.stringify(entryOf(mended)))
+  await put(repaired, JSON.stringify(entryOf(repaired)))
   await put('NGR-LOS-NEW-001', JSON.stringify(entryOf('NGR-LOS-NEW-001')))
   await using third = await known(nc)
   expect(third.said).toEqual([])

@@ -11,7 +11,7 @@ import { openPush, type Push, type PushOptions } from '../../gate/push/open-push
 import { createApplication } from '../../operate/applications.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { openLog } from '../../runtime/log.ts'
-import { watchPacked } from '../../runtime/nats/buckets/packed-bucket.ts'
+import { watchSensors } from '../../runtime/nats/buckets/packed-bucket.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import type { Application } from '../../schemas/devices/application.ts'
 import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -93,12 +93,7 @@ export async function openTestPush(
 ): Promise<Push> {
   await using opened = new AsyncDisposableStack()
   const rules = sensorIdRules()
-  const sensors = opened.use(
-    await watchPacked(nc, buckets.sensors, {
-      parse: (value, key) => parseSensor(value, rules, key),
-      onNotice: () => undefined,
-    }),
-  )
+  const sensors = opened.use(await watchSensors(nc, rules, parseSensor, () => undefined))
   const book = opened.use(await openCredentialBook(nc))
   const push = opened.use(
     await openPush({

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../../core/air/sensor-id.ts'
 import type { AccountBook } from '../../../operate/account-book.ts'
 import { openRegistry } from '../../../operate/sensor-registry.ts'
-import { watchPacked } from '../../../runtime/nats/buckets/packed-bucket.ts'
+import { watchSensors } from '../../../runtime/nats/buckets/packed-bucket.ts'
 import { type WatchedBucket, watchBucket } from '../../../runtime/nats/buckets/watched-bucket.ts'
 import { parseAnySensor } from '../../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../../schemas/devices/sensor.ts'
@@ -55,15 +55,16 @@ export async function openAccountApi({
   await using opened = new AsyncDisposableStack()
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
   const bucket = opened.use(
-    await watchPacked(nc, buckets.sensors, {
-      parse: (value, _key, _writtenMs, isFine): SensorEntry | undefined =>
+    await watchSensors(
+      nc,
+      rules,
+      (value, _rules, _key, isFine): SensorEntry | undefined =>
         parseAnySensor(value, rules, undefined, isFine) === undefined
           ? undefined
           : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by entryFault
             (value as SensorEntry),
-      fits: (key) => rules.parse(key) !== undefined,
       onNotice,
-    }),
+    ),
   )
   const registry = await openRegistry(nc, rules)
   const entries = async (): Promise<(id: string) => SensorEntry | undefined> => {

@@ -5,35 +5,22 @@
  */
 import { Kvm, type KvWatchEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { knownEntry } from '../../../schemas/bucket-entries.ts'
+import type { SensorIdRules } from '../../../core/air/sensor-id.ts'
 import type { ImageHead } from '../../../schemas/bucket-image.ts'
 import { NewerFormat } from '../../../schemas/formats.ts'
-import type { ImagedBucket } from '../../../schemas/subjects.ts'
+import { buckets, type ImagedBucket } from '../../../schemas/subjects.ts'
 import { whyOf } from '../../broken.ts'
 import { ourVersion as readVersion } from '../../version.ts'
 import { NoImage, readImage } from './bucket-image.ts'
+import { type BeforeChange, type BucketView, openView } from './bucket-view.ts'
 import { type BucketFollower, followBucket } from './follow-bucket.ts'
 import { type EntryKind, PackedEntries, type RecordOfEntry } from './packed-entries.ts'
 import {
-  type Change,
   entryJudge,
   type ParseEntry,
   type WatchedBucket,
   type WatchOptions,
 } from './watched-bucket.ts'
-
-type PackedChange<T> = Change<T> & {
-  /** What it was until now. */
-  readonly before: T | undefined
-}
-
-/** The entries as values of one kind. */
-export type BucketView<T> = Pick<WatchedBucket<T>, 'get' | 'entries'> & {
-  /** As that of a `WatchedBucket`. */
-  readonly onChange: (listener: (change: PackedChange<T>) => void) => () => void
-  /** Those whose JSON may have a field of that name; a caller looks whether it has. */
-  readonly entriesNaming: (field: string) => IterableIterator<[string, T]>
-}
 
 export type PackedBucket<T> = Omit<WatchedBucket<T>, 'onChange'> &
   BucketView<T> & {
@@ -59,8 +46,6 @@ const ourVersion = readVersion()
 
 /** With fewer entries no image is worth it. */
 export const leastImaged = 1_000
-/** As values, of each view: these are kept, and as many that were asked for before. */
-const mostValues = 16_384
 /** Of the newest entries, in the head of an image. */
 const newestKept = 8
 const tries = 5
@@ -78,8 +63,7 @@ export async function watchPacked<T>(
   const kv = await new Kvm(nc).open(bucket)
   const { streamInfo } = await kv.status()
   const judge = entryJudge(parse, options)
-  /** Of each view: forgets the value of a key, and returns what tells of the change. */
-  const views = new Set<(key: string) => () => void>()
+  const views = new Set<BeforeChange>()
   let entries = new PackedEntries()
   let newest: ImageHead['newest'] = []
 
@@ -94,9 +78,9 @@ export async function watchPacked<T>(
     newest = [[revision, timeMs] as const, ...newest].slice(0, newestKept)
   }
   const take = (entry: KvWatchEntry): void => {
-    const told = Array.from(views, (forget) => forget(entry.key))
+    const reports = Array.from(views, (beforeChange) => beforeChange(entry.key))
     put(entry)
-    for (const tell of told) tell()
+    for (const report of reports) report()
   }
   /** What an entry of an image is here: as the process that wrote it says, if that one judged as this one does. */
   const kindHere = (entry: RecordOfEntry, text: () => string, airproof: string): EntryKind => {
@@ -158,58 +142,9 @@ export async function watchPacked<T>(
   const following = follower ?? (await fromBucket())
 
   const viewedBy = <U>(parseView: ParseEntry<U>, isMain = false): BucketView<U> => {
-    let [young, old] = [new Map<string, U>(), new Map<string, U>()]
-    const make = (row: number): U | undefined => {
-      const kind = entries.kindOf(row)
-      if (kind === 'deleted' || (isMain && kind === 'refused')) return undefined
-      const key = entries.keyOf(row)
-      try {
-        const value = knownEntry(bucket, key, JSON.parse(entries.textOf(row)))
-        return parseView(value, key, entries.timeMsOf(row), kind === 'fine')
-      } catch {
-        // it was reported when it arrived
-        return undefined
-      }
-    }
-    const get = (key: string): U | undefined => {
-      const known = young.get(key)
-      if (known !== undefined) return known
-      const row = old.has(key) ? -1 : entries.find(key)
-      const value = row === -1 ? old.get(key) : make(row)
-      if (value === undefined) return undefined
-      if (young.size >= mostValues) [young, old] = [new Map(), young]
-      young.set(key, value)
-      return value
-    }
-    const changes = new Set<(change: PackedChange<U>) => void>()
-    views.add((key) => {
-      const before = changes.size === 0 ? undefined : get(key)
-      young.delete(key)
-      old.delete(key)
-      return () => {
-        if (changes.size === 0) return
-        const value = get(key)
-        for (const listener of changes) listener({ key, value, before })
-      }
-    })
-    function* valuesOf(rows: Iterable<number>): IterableIterator<[string, U]> {
-      for (const row of rows) {
-        const value = make(row)
-        if (value !== undefined) yield [entries.keyOf(row), value]
-      }
-    }
-    function* allRows(): IterableIterator<number> {
-      for (let row = 0; row < entries.rows; row++) yield row
-    }
-    return {
-      get,
-      entries: () => valuesOf(allRows()),
-      entriesNaming: (field) => valuesOf(entries.rowsNaming(field)),
-      onChange: (listener) => {
-        changes.add(listener)
-        return () => void changes.delete(listener)
-      },
-    }
+    const { view, beforeChange } = openView({ bucket, entries, parse: parseView, isMain })
+    views.add(beforeChange)
+    return view
   }
   const { revision, barrier } = following
   return {
@@ -228,3 +163,25 @@ export async function watchPacked<T>(
     [Symbol.asyncDispose]: () => following[Symbol.asyncDispose](),
   }
 }
+
+/**
+ * The registry.
+ * @param parse makes a value of an entry; undefined: it is left out
+ */
+export const watchSensors = async <T>(
+  nc: NatsConnection,
+  rules: SensorIdRules,
+  parse: (
+    value: unknown,
+    rules: SensorIdRules,
+    key: string,
+    isFine: boolean,
+    writtenMs: number,
+  ) => T | undefined,
+  onNotice: (line: string) => void,
+): Promise<PackedBucket<T>> =>
+  await watchPacked(nc, buckets.sensors, {
+    parse: (value, key, writtenMs, isFine) => parse(value, rules, key, isFine, writtenMs),
+    fits: (key) => rules.parse(key) !== undefined,
+    onNotice,
+  })

@@ -1,0 +1,94 @@
+/**
+ * The entries of a packed bucket as values of one kind: made when they are asked for, of which the newest asked
+ * for are kept.
+ */
+import { knownEntry } from '../../../schemas/bucket-entries.ts'
+import type { ImagedBucket } from '../../../schemas/subjects.ts'
+import type { PackedEntries } from './packed-entries.ts'
+import type { Change, ParseEntry, WatchedBucket } from './watched-bucket.ts'
+
+type PackedChange<T> = Change<T> & {
+  /** What it was until now. */
+  readonly before: T | undefined
+}
+
+export type BucketView<T> = Pick<WatchedBucket<T>, 'get' | 'entries'> & {
+  /** As that of a `WatchedBucket`. */
+  readonly onChange: (listener: (change: PackedChange<T>) => void) => () => void
+  /** Those whose JSON may have a field of that name; a caller looks whether it has. */
+  readonly entriesNaming: (field: string) => IterableIterator<[string, T]>
+}
+
+/** Forgets the value of a key; what it returns reports the change, once the entry is the new one. */
+export type BeforeChange = (key: string) => () => void
+
+type ViewOptions<T> = {
+  readonly bucket: ImagedBucket
+  readonly entries: PackedEntries
+  readonly parse: ParseEntry<T>
+  /** It is the one whose `parse` decided which entries are fine. */
+  readonly isMain: boolean
+}
+
+/** These are kept, and as many that were asked for before. */
+const mostValues = 16_384
+
+export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>): {
+  readonly view: BucketView<T>
+  readonly beforeChange: BeforeChange
+} {
+  let [young, old] = [new Map<string, T>(), new Map<string, T>()]
+  const listeners = new Set<(change: PackedChange<T>) => void>()
+  const make = (row: number): T | undefined => {
+    const kind = entries.kindOf(row)
+    if (kind === 'deleted' || (isMain && kind === 'refused')) return undefined
+    const key = entries.keyOf(row)
+    try {
+      const value = knownEntry(bucket, key, JSON.parse(entries.textOf(row)))
+      return parse(value, key, entries.timeMsOf(row), kind === 'fine')
+    } catch {
+      // it was reported when it arrived
+      return undefined
+    }
+  }
+  const get = (key: string): T | undefined => {
+    const known = young.get(key)
+    if (known !== undefined) return known
+    const row = old.has(key) ? -1 : entries.find(key)
+    const value = row === -1 ? old.get(key) : make(row)
+    if (value === undefined) return undefined
+    if (young.size >= mostValues) [young, old] = [new Map(), young]
+    young.set(key, value)
+    return value
+  }
+  function* valuesOf(rows: Iterable<number>): IterableIterator<[string, T]> {
+    for (const row of rows) {
+      const value = make(row)
+      if (value !== undefined) yield [entries.keyOf(row), value]
+    }
+  }
+  function* allRows(): IterableIterator<number> {
+    for (let row = 0; row < entries.rows; row++) yield row
+  }
+  return {
+    view: {
+      get,
+      entries: () => valuesOf(allRows()),
+      entriesNaming: (field) => valuesOf(entries.rowsNaming(field)),
+      onChange: (listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
+    },
+    beforeChange: (key) => {
+      const before = listeners.size === 0 ? undefined : get(key)
+      young.delete(key)
+      old.delete(key)
+      return () => {
+        if (listeners.size === 0) return
+        const value = get(key)
+        for (const listener of listeners) listener({ key, value, before })
+      }
+    },
+  }
+}
