@@ -8,6 +8,7 @@ import {
   type NodeConnectionOptions,
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node'
+import { NodeTransport } from '@nats-io/transport-node/lib/node_transport.js'
 import { minuteMs } from '../../core/time.ts'
 import { MustAct } from '../exit.ts'
 import type { Logger } from '../log.ts'
@@ -33,6 +34,20 @@ type ConnectOptions = {
   readonly jitterMs?: number
   /** Between two tries to connect again. */
   readonly againMs?: number
+}
+
+/**
+ * At its end the client takes all listeners off its socket. If the server closed the connection at the same
+ * moment, the error of a last write arrives afterwards, and an error without a listener ends the process.
+ */
+// oxlint-disable-next-line typescript/unbound-method -- it is applied to its own transport
+const { connect: connectTransport } = NodeTransport.prototype
+NodeTransport.prototype.connect = async function connectQuietly(...to) {
+  await connectTransport.apply(this, to)
+  const { socket } = this
+  const removeAll = socket.removeAllListeners.bind(socket)
+  socket.removeAllListeners = (event?: string | symbol) =>
+    removeAll(event).on('error', () => undefined)
 }
 
 /** Between two tries to connect; a refusal and an outage may both end at any time. */

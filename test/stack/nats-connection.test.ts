@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, Socket } from 'node:net'
+import { expect, test, vi } from 'vitest'
 import { MustAct } from '../../runtime/exit.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
@@ -47,4 +49,46 @@ test('a connection survives a silent server, too', async () => {
     ),
   )
   expect(nc.isClosed()).toBe(false)
+})
+
+test('a server that closes the connection while the client does ends no process', async () => {
+  // the least that a NATS server says; after `last` it closes its side
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.write('INFO {"server_id":"x","version":"2.11.0","proto":1,"max_payload":1000000}\r\n')
+    socket
+      .on('error', () => undefined)
+      .on('data', (data) => {
+        if (data.includes('PING')) socket.write('PONG\r\n')
+        if (data.includes('last')) socket.end()
+      })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await using _server = { [Symbol.asyncDispose]: async () => void server.close() }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on TCP
+  const { port } = server.address() as AddressInfo
+  const nc = await connectNats({ natsUrl: `nats://127.0.0.1:${port}` }, { name: 'test' })
+  // the client ends its side too, and at that moment writes and closes
+  // oxlint-disable-next-line typescript/unbound-method -- it is applied to its own socket
+  const { end } = Socket.prototype
+  const ended = Promise.withResolvers<void>()
+  const ending = vi.spyOn(Socket.prototype, 'end').mockImplementation(function (
+    this: Socket,
+    ...last
+  ) {
+    end.apply(this, last)
+    if (this.remotePort === port) {
+      nc.publish('more')
+      ended.resolve()
+    }
+    return this
+  })
+  nc.publish('last')
+  await ended.promise
+  const strayed = vi.fn<() => void>()
+  process.once('uncaughtExceptionMonitor', strayed)
+  await nc.close()
+  ending.mockRestore()
+  await new Promise(setImmediate)
+  process.off('uncaughtExceptionMonitor', strayed)
+  expect(strayed).not.toHaveBeenCalled()
 })
