@@ -4,11 +4,10 @@
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { chromiumMissing, openChromium } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -60,11 +59,11 @@ describe.skipIf(chromiumMissing !== undefined)(
       browser = await openChromium()
       opened.defer(() => browser.close())
       page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
-      page.setDefaultTimeout(60_000)
+      page.setDefaultTimeout(120_000)
     })
     afterEach(async ({ task }) => {
       if (task.result?.state !== 'fail') return
-      const file = join(mkdtempSync(join(tmpdir(), 'airproof-journey-')), 'page.png')
+      const file = join(mkdtempSync(join(inject('disk'), 'airproof-journey-')), 'page.png')
       await page.screenshot({ path: file, fullPage: true })
       process.stderr.write(`${task.name}: at ${page.url()}, seen in ${file}\n`)
     })

@@ -1,5 +1,5 @@
 /** The units of deploy/systemd as systemd reads them, and their processes without it. */
-import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import { environment } from '../../runtime/process/config.ts'
@@ -56,6 +56,8 @@ type Starting = {
 export async function startUnit(unit: Unit, starting: Starting): Promise<Child> {
   const { moved, within, env, onLine } = starting
   const credentials = join(within, `credentials-${unit.name}`)
+  // those of a former start
+  rmSync(credentials, { recursive: true, force: true })
   mkdirSync(credentials, { mode: 0o700 })
   for (const [name, file] of credentialsOf(unit)) {
     copyFileSync(moved(file), join(credentials, name))
