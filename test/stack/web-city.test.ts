@@ -195,7 +195,7 @@ test.skipIf(chromiumMissing !== undefined)(
       { sensor: id, timeMs: Math.floor(Date.now() / 1000) * 1000, aqi: 180, pm25: 10_000 },
     ])
     await page.locator('.line-state[data-state=live]').waitFor()
-    expect(await headline.textContent()).not.toContain('No data arrives')
+    await expect.poll(() => headline.textContent()).not.toContain('No data arrives')
   },
   // answers are kept for 20 s, and a page asks twice a minute
   400_000,

@@ -71,6 +71,7 @@ export function CityPage() {
         <MapCard live={live} area={area} />
         <LineState
           line={live.line.value}
+          newestMs={live.newestMs}
           silentSince={(place?.kind === 'city' && place.silence?.at) || undefined}
         />
       </div>

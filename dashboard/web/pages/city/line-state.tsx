@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from '@preact/signals'
 import { Filled } from '../../parts/filled.tsx'
 import { When } from '../../parts/time/when.tsx'
 import { texts } from '../../texts.ts'
@@ -7,13 +8,16 @@ const { line: words } = texts.common
 
 type LineStateProps = {
   readonly line: Line
-  /** Since when nothing arrives from any sensor, though the page is connected. */
+  /** Since when nothing arrives from any sensor, as an answer of up to some minutes ago has it. */
   readonly silentSince: string | undefined
+  /** When the newest reading was measured that arrived since. */
+  readonly newestMs: ReadonlySignal<number>
 }
 
 /** How live the page is, in words. */
-export function LineState({ line, silentSince }: LineStateProps) {
-  const isSilent = silentSince !== undefined && line.state !== 'lost'
+export function LineState({ line, silentSince, newestMs }: LineStateProps) {
+  const isSilent =
+    silentSince !== undefined && line.state !== 'lost' && newestMs.value <= Date.parse(silentSince)
   return (
     <p class="line-state badge" role="status" data-state={isSilent ? 'silent' : line.state}>
       {isSilent ? (

@@ -21,6 +21,8 @@ export type LiveCity = {
   readonly close: () => void
   readonly sensors: ReadonlyMap<string, CitySensor>
   readonly line: Signal<Line>
+  /** When the newest reading of the stream was measured; 0: none has come. */
+  readonly newestMs: Signal<number>
   readonly listed: Signal<Listed>
   /** Called with those that changed, at most once per frame; with undefined where all may have. */
   readonly watch: (onChange: (changed: readonly CitySensor[] | undefined) => void) => () => void
@@ -40,6 +42,7 @@ const mostWaiting = 20_000
 export function openLiveCity(): LiveCity {
   const sensors = new Map<string, CitySensor>()
   const listed = signal<Listed>('nothing')
+  const newestMs = signal(0)
   const watchers = new Set<(changed: readonly CitySensor[] | undefined) => void>()
   const stop = new AbortController()
   let waiting: News[] = []
@@ -70,6 +73,7 @@ export function openLiveCity(): LiveCity {
     if (changed.size > 0) notify([...changed.values()])
   }
   const hear = (news: News): void => {
+    if (news.kind === 'reading' && news.timeMs > newestMs.value) newestMs.value = news.timeMs
     // before the list is there, and in a hidden window, there are no frames: it must not grow
     if (waiting.length >= mostWaiting) flush()
     waiting.push(news)
@@ -120,6 +124,7 @@ export function openLiveCity(): LiveCity {
   return {
     sensors,
     line: stream.line,
+    newestMs,
     listed,
     watch: (onChange) => {
       watchers.add(onChange)
