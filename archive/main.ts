@@ -13,19 +13,14 @@ import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 import { openStore } from '../store/open-store.ts'
-import { archiveOnce } from './archive-once.ts'
-import { Archiving } from './archiving.ts'
 import { readArchiveConfig } from './config.ts'
-import { Expiry } from './expire.ts'
 import { archiveMetrics } from './metrics.ts'
-import { noteChange } from './note-change.ts'
-import { Retaining } from './retaining.ts'
+import { openArchiving } from './open-archiving.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const settings = readArchiveConfig({ env, flags }, config.dataFolder)
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
-  const nowMs = Date.now
 
   const nc = await connectNats(config, { name: 'archive', log, stop })
   opened.defer(() => nc.close())
@@ -34,50 +29,16 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   await assertKeptStore(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   const kvm = new Kvm(nc)
-  const keccak = await createKeccak()
   const registry = openMetrics('archive')
-  const metrics = archiveMetrics(registry)
-  const system = await kvm.open(buckets.system)
-  const { folder, rawDays, blobDays, everyMs } = settings
-  const expiry = new Expiry({
+  const archiving = openArchiving({
     nc,
     store,
     openWriter: () => openStore(config.store),
-    folder,
-    rawDays,
-    blobDays,
-    keccak,
-    pause: life.pause,
-  })
-  const retaining = new Retaining({
-    rawDays,
-    blobDays,
-    expire: (catalogue, now) => expiry.round(catalogue, now),
-    unusedBytes: store.unusedBytes,
-    system,
-    metrics,
-    nowMs,
-    log,
-  })
-  const archiving = new Archiving({
-    archive: (stopping) =>
-      archiveOnce({
-        nc,
-        store,
-        settings,
-        keccak,
-        nowMs: nowMs(),
-        isPart: false,
-        stop: stopping,
-      }),
-    // a former setting leaves its record, which says what is gone; there is nothing to report
-    retaining: rawDays === undefined && blobDays === undefined ? undefined : retaining,
-    noteChange: (stopping) => noteChange(nc, { rawDays, blobDays, system, nowMs, log }, stopping),
-    everyMs,
-    folder,
-    system,
-    metrics,
-    nowMs,
+    settings,
+    keccak: await createKeccak(),
+    system: await kvm.open(buckets.system),
+    metrics: archiveMetrics(registry),
+    nowMs: Date.now,
     life,
     log,
   })

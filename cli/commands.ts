@@ -1,3 +1,5 @@
+import { nearest } from '../core/nearest.ts'
+import { WrongUsage } from '../runtime/exit.ts'
 import type { Command } from './shell/command.ts'
 import { processCommand } from './shell/process-command.ts'
 import { storeFlags } from './shell/shared-flags.ts'
@@ -63,4 +65,24 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
       summary: 'the pages for people: accounts, keys, map, proofs (one process)',
       load: async () => (await import('../dashboard/main.ts')).run,
     }),
+}
+
+/** @throws WrongUsage there is none of this name */
+export async function loadCommand(name: string): Promise<Command> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load !== undefined) return await load()
+  const meant = nearest(name, Object.keys(commands))
+  const hint = meant === undefined ? 'see: airproof --help' : `did you mean "${meant}"?`
+  throw new WrongUsage(`there is no command "${name}": ${hint}`)
+}
+
+/** Each command and what it does, a line each. */
+export async function commandList(): Promise<readonly string[]> {
+  const widest = Math.max(...Object.keys(commands).map(({ length }) => length))
+  return await Promise.all(
+    Object.entries(commands).map(async ([name, load]) => {
+      const { summary } = await load()
+      return `${name.padEnd(widest)} ${summary}`
+    }),
+  )
 }

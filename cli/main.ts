@@ -1,18 +1,14 @@
-import { parseArgs } from 'node:util'
-import { nearest } from '../core/nearest.ts'
 import { shownText } from '../core/shown-text.ts'
-import { codeOf, exitCodeOf, exitCodes, inWords, WrongUsage } from '../runtime/exit.ts'
+import { exitCodeOf, exitCodes, inWords } from '../runtime/exit.ts'
 import { environment } from '../runtime/process/config.ts'
 import { stopSignal } from '../runtime/process/stop-signal.ts'
-import type { Flags } from '../runtime/settings.ts'
 import { unknownSettings } from '../runtime/unknown-settings.ts'
 import { ourCommit, ourVersion } from '../runtime/version.ts'
-import { commands } from './commands.ts'
-import type { Command } from './shell/command.ts'
-import { commandError } from './shell/command-error.ts'
-import { flagFault, joinNegatives, strayFlag } from './shell/flag-fault.ts'
+import { commandList, loadCommand } from './commands.ts'
+import { type Command, commandError } from './shell/command.ts'
+import { readCommandLine } from './shell/command-line.ts'
 import { changeOf } from './shell/operator-change.ts'
-import { sharedFlags, sharedHelp } from './shell/shared-flags.ts'
+import { sharedHelp } from './shell/shared-flags.ts'
 
 // all output of commands goes through here, including text of sensors and customers
 const print = (line: string): void => void process.stdout.write(`${shownText(line)}\n`)
@@ -33,9 +29,7 @@ export async function main(args: readonly string[]): Promise<number> {
       print(commit === undefined ? ourVersion() : `${ourVersion()} (commit ${commit})`)
       return exitCodes.done
     }
-    const load = commands[name]
-    if (!load || !Object.hasOwn(commands, name)) throw new WrongUsage(unknownCommand(name))
-    return await runCommand(name, await load(), rest, doing)
+    return await runCommand(name, await loadCommand(name), rest, doing)
   } catch (cause) {
     const error = commandError(cause)
     note(
@@ -53,7 +47,7 @@ async function runCommand(
   args: string[],
   doing: Doing,
 ): Promise<number> {
-  const { flags, words } = parse(name, command, args)
+  const { flags, words } = readCommandLine(name, command, args)
   if (flags['help'] === true) {
     print(`airproof ${name}: ${command.summary}\n\n${command.help}\n\n${sharedHelp}`)
     return exitCodes.done
@@ -68,58 +62,11 @@ async function runCommand(
   return await command.run({ env, flags, words, print, note, isTerminal, change, stop: doing.stop })
 }
 
-function parse(
-  name: string,
-  command: Command,
-  args: string[],
-): { flags: Flags; words: readonly string[] } {
-  const parsed = parseAny(name, command, args)
-  const stray = strayFlag(command, parsed.words, parsed.flags)
-  if (stray === undefined) return parsed
-  throw new WrongUsage(`${stray}\nsee: airproof ${name} --help`)
-}
-
-function parseAny(
-  name: string,
-  { options }: Command,
-  args: string[],
-): { flags: Flags; words: readonly string[] } {
-  const all = { ...sharedFlags, ...options }
-  try {
-    const { values, positionals } = parseArgs({
-      args: joinNegatives(args, all),
-      options: all,
-      allowPositionals: true,
-      strict: true,
-    })
-    return { flags: values, words: positionals }
-  } catch (cause) {
-    if (!codeOf(cause)?.startsWith('ERR_PARSE_ARGS')) throw cause
-    const why = flagFault(joinNegatives(args, all), all)
-    throw new WrongUsage(`${why ?? 'the flags cannot be read'}\nsee: airproof ${name} --help`, {
-      cause,
-    })
-  }
-}
-
-function unknownCommand(name: string): string {
-  const meant = nearest(name, Object.keys(commands))
-  const hint = meant === undefined ? 'see: airproof --help' : `did you mean "${meant}"?`
-  return `there is no command "${name}": ${hint}`
-}
-
 async function printOverview(): Promise<number> {
-  const widest = Math.max(...Object.keys(commands).map(({ length }) => length))
-  const rows = await Promise.all(
-    Object.entries(commands).map(async ([name, load]) => {
-      const { summary } = await load()
-      return `  ${name.padEnd(widest)} ${summary}`
-    }),
-  )
   print(
     `usage: airproof COMMAND [flags]   (airproof COMMAND --help says more, airproof --version which this is)\n`,
   )
-  for (const row of rows) print(row)
+  for (const line of await commandList()) print(`  ${line}`)
   print(`\n${sharedHelp}`)
   return exitCodes.done
 }

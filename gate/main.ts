@@ -1,7 +1,6 @@
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { openTlsFiles } from '../runtime/http/tls-files.ts'
 import { openMetrics } from '../runtime/metrics.ts'
-import { keepImage } from '../runtime/nats/buckets/keep-image.ts'
 import { watchSensors } from '../runtime/nats/buckets/packed-bucket.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
@@ -10,17 +9,15 @@ import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
-import { buckets } from '../schemas/subjects.ts'
-import { tasks } from '../schemas/system-keys.ts'
 import { answerAccess } from './answer-access.ts'
 import { readGateConfig } from './config.ts'
 import { openCredentialBook } from './credential-book.ts'
+import { imageCredentials } from './image-credentials.ts'
 import { inputGuard } from './input-guard.ts'
 import { gateMetrics } from './metrics.ts'
 import { openCallout } from './open-callout.ts'
 import { openPush } from './push/open-push.ts'
 import { openSeenBook } from './seen-book.ts'
-import { SingleDuty } from './single-duty.ts'
 import { openTopics } from './topics/open-topics.ts'
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
@@ -43,23 +40,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
     }),
   )
   opened.use(await answerAccess(nc, book))
-  const imaging = {
-    nc,
-    bucket: buckets.credentials,
-    held: book.held,
-    onFailure: (error: unknown) =>
-      log.debug({ err: error }, 'the image of credentials: trying again'),
-  }
-  opened.use(
-    await SingleDuty.open({
-      nc,
-      holder,
-      log,
-      stop,
-      task: tasks.credentialsImage,
-      work: (until) => keepImage(imaging, until),
-    }),
-  )
+  opened.use(await imageCredentials(nc, { held: book.held, holder, log, stop }))
   metrics.known({ credentials: book.size, sensors: sensors.size })
   opened.use(await openTopics({ nc, sensors, holder, guard, log, metrics: registry }))
   let pausedForMs = (_id: string): number => 0

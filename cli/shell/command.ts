@@ -1,5 +1,7 @@
 import type { ParseArgsConfig } from 'node:util'
+import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import type { Environment, Flags, SettingsSource } from '../../runtime/settings.ts'
+import { StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
 import type { Change } from './operator-change.ts'
 
 export type FlagOptions = NonNullable<ParseArgsConfig['options']>
@@ -37,4 +39,11 @@ export type Command = {
   readonly isLasting?: boolean
   /** @returns the exit code, 0 when done @throws MustAct, TryAgain, WrongUsage */
   readonly run: (context: CommandContext) => Promise<number>
+}
+
+/** The store knows nothing of exit codes: what it throws, as a command reports it. */
+export function commandError(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return new TryAgain(error.message, { cause: error })
+  if (error instanceof StoreMisconfigured) return new MustAct(error.message, { cause: error })
+  return error
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { openHttpServer } from '../../api/http-server.ts'
+import { openHttpServer } from '../../api/open-server.ts'
 import { mostAhead } from '../../runtime/http/one-at-a-time.ts'
 import { eventually } from '../support/eventually.ts'
 

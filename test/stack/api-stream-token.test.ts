@@ -1,7 +1,7 @@
 /** A stream as a page of another origin opens it: with an address, and no header of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../api/app.ts'
-import { openHttpServer } from '../../api/http-server.ts'
+import { openHttpServer } from '../../api/open-server.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
 import { type TestApi, testApi } from '../support/api.ts'

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createApp } from '../../api/app.ts'
 import { jsonType } from '../../api/http/answer.ts'
 import { unreadBounds } from '../../api/http/unread-answers.ts'
-import { openHttpServer } from '../../api/http-server.ts'
+import { openHttpServer } from '../../api/open-server.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** More than a socket's buffers hold on any machine: bytes in them are no longer counted. */

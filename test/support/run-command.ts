@@ -1,5 +1,4 @@
-import type { Command } from '../../cli/shell/command.ts'
-import { commandError } from '../../cli/shell/command-error.ts'
+import { type Command, commandError } from '../../cli/shell/command.ts'
 import { changeOf } from '../../cli/shell/operator-change.ts'
 import { exitCodeOf, inWords } from '../../runtime/exit.ts'
 import type { Environment, Flags } from '../../runtime/settings.ts'

@@ -1,7 +1,38 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../../core/nearest.ts'
+import { codeOf, WrongUsage } from '../../runtime/exit.ts'
 import type { Flags } from '../../runtime/settings.ts'
-import type { Command, FlagOptions } from './command.ts'
+import type { Command, CommandContext, FlagOptions } from './command.ts'
+import { sharedFlags } from './shared-flags.ts'
+
+type CommandLine = Pick<CommandContext, 'flags' | 'words'>
+
+/** @param args what follows the command's name @throws WrongUsage */
+export function readCommandLine(name: string, command: Command, args: string[]): CommandLine {
+  const line = parseLine(name, command, args)
+  const stray = strayFlag(command, line.words, line.flags)
+  if (stray === undefined) return line
+  throw new WrongUsage(`${stray}\nsee: airproof ${name} --help`)
+}
+
+function parseLine(name: string, { options }: Command, args: string[]): CommandLine {
+  const all = { ...sharedFlags, ...options }
+  try {
+    const { values, positionals } = parseArgs({
+      args: joinNegatives(args, all),
+      options: all,
+      allowPositionals: true,
+      strict: true,
+    })
+    return { flags: values, words: positionals }
+  } catch (cause) {
+    if (!codeOf(cause)?.startsWith('ERR_PARSE_ARGS')) throw cause
+    const why = flagFault(joinNegatives(args, all), all)
+    throw new WrongUsage(`${why ?? 'the flags cannot be read'}\nsee: airproof ${name} --help`, {
+      cause,
+    })
+  }
+}
 
 /** What is wrong with the flags of a call, in a sentence; undefined: nothing. */
 export function flagFault(args: readonly string[], options: FlagOptions): string | undefined {

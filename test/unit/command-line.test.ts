@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
-import { flagFault, joinNegatives, strayFlag } from '../../cli/shell/flag-fault.ts'
+import { flagFault, joinNegatives, strayFlag } from '../../cli/shell/command-line.ts'
 import { sharedFlags } from '../../cli/shell/shared-flags.ts'
 
 const options = {
