@@ -8,6 +8,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 const benches: Readonly<Record<string, string>> = {
+  all: 'what docs/performance.md shows, three times each, and that page',
+  nation: 'a million sensors with everything on: delays, memory, what is lost, and faults',
   pipeline: 'CPU a reading end to end, beside the naive program and the ceiling, on both stores',
   latency: 'publish to stored and visible, at 2,000 readings a second',
   restart: '100,000 sensors: start to live, memory',
