@@ -1,9 +1,12 @@
 /** Answers requests to a shard's owner (`schemas/webhooks/webhook-requests.ts`). */
+
 import { randomUUID } from 'node:crypto'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import {
   type DeliveryKey,
+  type DeliveryRecord,
   keyText,
+  type LedgerRecord,
   parseKeyText,
   sourceNames,
   sourceOf,
@@ -18,7 +21,6 @@ import {
   slotsOf,
   stateOf,
 } from '../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { shardOf, webhookNumberOf } from '../core/delivery/webhook-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
 import { askSubject } from '../schemas/subjects.ts'
@@ -31,12 +33,11 @@ import {
   type WebhookReply,
   type WebhookRequest,
 } from '../schemas/webhooks/webhook-requests.ts'
+import { samplePayload } from '../schemas/webhooks/webhook-samples.ts'
 import type { Wal } from './ledger/wal.ts'
 import type { CatchUp } from './match/catch-up.ts'
 import type { Matcher } from './match/matcher.ts'
-import { type AttemptContext, attemptDelivery } from './send/attempt.ts'
-import type { AttemptsLog } from './send/attempts-log.ts'
-import { sampleOf } from './send/sample.ts'
+import { type AttemptContext, type AttemptsLog, attemptDelivery } from './send/attempt.ts'
 import { deliveryId } from './sources/payload.ts'
 import type { Sources } from './sources/source.ts'
 import { type BookEntry, sourcesOf } from './webhook-book.ts'
@@ -232,7 +233,9 @@ async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promi
   // a webhook that its receiver ended with 410 may be tested before it is resumed
   if (entry.webhook.disabled?.reason === 'operator')
     throw new Refusal('disabled', 'the operator has disabled the webhook')
-  const occurrence = sampleOf(ask.event, options.wallMs(), `test-${randomUUID()}`)
+  // an id of its own, or a receiver would take it for a duplicate of the test before
+  const payload = samplePayload(ask.event, options.wallMs())
+  const occurrence = { id: `test-${randomUUID()}`, payload }
   const { attempt } = await attemptDelivery(
     options,
     {

@@ -2,10 +2,10 @@
  * How a shard's owner starts: it reads the ledger and claims it by writing a record. From then on
  * the previous owner cannot write any more.
  */
+
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Cursors } from '../core/delivery/delivery.ts'
-import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
+import type { Cursors, LedgerRecord } from '../core/delivery/delivery.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { eventsStream } from '../schemas/subjects.ts'
 import { type Recovered, recoverLedger } from './ledger/recover.ts'

@@ -3,7 +3,9 @@
  * became of it is a record; a record that is durable is applied to the owner's state: the ledger,
  * the due times, the attempts that ended. A deleted webhook ends all of its deliveries.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LedgerRecord } from '../core/delivery/delivery.ts'
 import {
   applyRecord,
   clearMark,
@@ -14,7 +16,6 @@ import {
   slotsOf,
   stateOf,
 } from '../core/delivery/ledger.ts'
-import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { shardOf, type WebhookNumber } from '../core/delivery/webhook-id.ts'
 import { secondMs } from '../core/time.ts'
 import type { Endpoint, Flight } from './scheduler/endpoints.ts'

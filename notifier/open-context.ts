@@ -1,4 +1,5 @@
 /** Opens what the shards of a process share. */
+
 import { jetstream } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -21,10 +22,13 @@ import { notifierMetrics } from './metrics.ts'
 import { ownerMails } from './owners/owner-mails.ts'
 import { reportEndpoints } from './owners/report-endpoints.ts'
 import { createLimits } from './scheduler/limits.ts'
-import { attemptsLog } from './send/attempts-log.ts'
+import { attemptsLog } from './send/attempt.ts'
 import { openSender } from './send/send.ts'
 import type { ShardContext } from './shard-work.ts'
-import { openSources } from './sources/open-sources.ts'
+import { anchoredSource } from './sources/anchored.ts'
+import { eventsSource } from './sources/events.ts'
+import { openLogReadings, readingsSource } from './sources/readings.ts'
+import type { SourceContext, Sources } from './sources/source.ts'
 import { steadyClock } from './steady-clock.ts'
 import { openWebhookBook, parsePremium } from './webhook-book.ts'
 
@@ -86,5 +90,15 @@ export async function openContext(options: Options): Promise<ShardContext> {
       stop,
     }),
     publishAttempt: attemptsLog(nc),
+  }
+}
+
+/** All sources: each has a row in `core/delivery/event-kinds.ts` and a module. */
+function openSources(context: SourceContext): Sources {
+  const readings = openLogReadings(context.nc)
+  return {
+    events: eventsSource(context),
+    readings: readingsSource(context, readings),
+    anchored: anchoredSource(context, readings),
   }
 }

@@ -5,6 +5,7 @@
  * The record never becomes wrong: what comes later has later numbers, and they are in the log as long as
  * the key `needed.store-copy` keeps it, which is seven days.
  */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -25,7 +26,6 @@ import { readEntry } from '../runtime/nats/buckets/read-entry.ts'
 import { followLog, type LogEntry } from '../runtime/nats/follow-log.ts'
 import { readHeader } from '../runtime/nats/log-messages.ts'
 import { lastMessage, messageAt } from '../runtime/nats/stored-message.ts'
-
 import type { SharedConfig } from '../runtime/process/config.ts'
 import { claimStore, readKeptStore } from '../runtime/process/kept-store.ts'
 import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
@@ -36,7 +36,7 @@ import {
   systemKeys,
 } from '../schemas/system-keys.ts'
 import { openStore } from '../store/open-store.ts'
-import { sqliteHasRows } from '../store/sqlite/has-rows.ts'
+import { sqliteHasRows } from '../store/sqlite/database-file.ts'
 import type { Store } from '../store/store.ts'
 
 const goneWithinSeconds = 15

@@ -1,6 +1,6 @@
 /**
  * Sends spans to an OpenTelemetry collector, as OTLP over HTTP in JSON. Loaded only where a collector
- * is set (`process/open-traces.ts`).
+ * is set (`openTraces` in `process/process.ts`).
  *
  * Processes share no context: the ids of a trace follow from the ids' prefix of the network and the
  * sequence of a message of the log. So each process names the trace of a message by itself:

@@ -1,10 +1,10 @@
 /** Each contract's own story: every anchor it ever took, each following from the one before. */
 
 import { type Hex, toHex, zeroHash } from '../../core/hex.ts'
-import { encodeWords } from '../../core/proof/abi-words.ts'
 import type { BatchEnd } from '../../core/proof/batch.ts'
 import { recordHead } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { encodeWords } from '../../core/proof/words.ts'
 import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
 import type { Anchored } from '../contract/registry.ts'
 import { checkBeginning, type Tools } from './beginning.ts'

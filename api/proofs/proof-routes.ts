@@ -23,11 +23,10 @@ import type { ArchiveSettings, NetworkSettings, ProofSettings } from '../config.
 import type { Route } from '../http/answer.ts'
 import { rateByNetwork } from '../http/rate-by-network.ts'
 import { contractEnds } from './contract-ends.ts'
-import { createExpectedBy } from './expected-by.ts'
 import { type NetworkDocument, networkDocument, networkRoutes } from './network.ts'
 import { openProof, proofOfReading } from './proof.ts'
 import { proofFiles } from './proof-page.ts'
-import { countMismatches, type ReadingSources } from './proven-reading.ts'
+import { countMismatches, createExpectedBy, type ReadingSources } from './proven-reading.ts'
 import { sensorKeys } from './sensor-keys.ts'
 import { verifyReading } from './verify.ts'
 

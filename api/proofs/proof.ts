@@ -8,10 +8,10 @@ import type { MakeBundle } from '../../operate/proofs/make-bundle.ts'
 import type { Verdict } from '../../operate/proofs/prove-reading.ts'
 import { type Answer, jsonType, type Request, type Route } from '../http/answer.ts'
 import { ApiError, badParameter } from '../http/api-error.ts'
-import type { ExpectedBy } from './expected-by.ts'
 import type { NetworkDocument } from './network.ts'
 import { proofPageAnswer } from './proof-page.ts'
 import {
+  type ExpectedBy,
   needTime,
   orUnavailable,
   type ProofSources,

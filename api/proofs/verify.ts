@@ -11,8 +11,13 @@ import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 import type { ReadingProof, Verdict } from '../../operate/proofs/prove-reading.ts'
 import type { Anchored } from '../../schemas/anchoring/batch-record.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
-import type { ExpectedBy } from './expected-by.ts'
-import { needTime, type ProofSources, type ProvenReading, provenReading } from './proven-reading.ts'
+import {
+  type ExpectedBy,
+  needTime,
+  type ProofSources,
+  type ProvenReading,
+  provenReading,
+} from './proven-reading.ts'
 
 type Options = ProofSources & {
   readonly index: BatchIndex

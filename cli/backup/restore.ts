@@ -35,10 +35,9 @@ import { checkFiles, refuseNested } from './backup-folder.ts'
 import { inBackupWords } from './in-backup-words.ts'
 import { type Manifest, readManifest, unfinishedFile } from './manifest.ts'
 import { anchoredSince, refuseLivingOriginal } from './original.ts'
-import { needPassphrase } from './passphrase.ts'
 import { type Point, pointInWords } from './point.ts'
 import { putBack } from './put-back.ts'
-import { openFiles, type SecretFiles } from './seal-files.ts'
+import { needPassphrase, openFiles, type SecretFiles } from './seal-files.ts'
 
 export const command: Command = {
   summary: 'make an instance again from a backup, in an empty place',

@@ -1,4 +1,5 @@
 import type { QuantityName } from '../../core/air/quantities.ts'
+import { formatIso } from '../../core/iso-time.ts'
 
 /** One reading as an archive holds it, not yet judged. */
 export type ArchiveReading = {
@@ -78,4 +79,13 @@ export type ArchiveFormat = {
 
 export class NotThisFormat extends Error {
   override readonly name = 'NotThisFormat'
+}
+
+/** A reading of an archive as its sensor would have sent it. @param shiftMs 0: as it was */
+export function rawBody(id: string, reading: ArchiveReading, shiftMs: number): string {
+  const timestamp =
+    shiftMs === 0 || reading.timeMs === undefined
+      ? reading.timestamp
+      : formatIso(reading.timeMs + shiftMs)
+  return JSON.stringify({ sensor_id: id, timestamp, ...reading.values })
 }

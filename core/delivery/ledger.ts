@@ -5,16 +5,19 @@
  */
 import {
   type DeliveryKey,
+  type DeliveryRecord,
   type EventKind,
+  type Health,
+  type HookRecord,
+  healthy,
   kindOfLedgerNumber,
+  type LedgerRecord,
   ledgerNumberOf,
   type SourceName,
   sourceNames,
   type Trigger,
   triggers,
 } from './delivery.ts'
-import type { DeliveryRecord, Health, HookRecord, LedgerRecord } from './ledger-record.ts'
-import { healthy } from './ledger-record.ts'
 import type { WebhookNumber } from './webhook-id.ts'
 
 export const slotStates = { free: 0, pending: 1, dead: 2 } as const

@@ -2,11 +2,12 @@
  * What contract 2 keeps a hash of, its head: the struct `Batch` of `AirproofAnchors2.sol`. An anchor
  * names the record before, so the contract can compare the numbers of the two.
  */
+
 import { partitionCount } from '../air/sensor-id.ts'
 import { type Hex, toHex, zeroHash } from '../hex.ts'
-import { addressWord, encodeWords } from './abi-words.ts'
 import type { Keccak } from './leaf.ts'
 import { packNumbers } from './packed-numbers.ts'
+import { addressWord, encodeWords } from './words.ts'
 
 export type ChainRecord = {
   readonly prevHead: Hex

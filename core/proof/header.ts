@@ -4,9 +4,9 @@
  */
 
 import { type Hex, toHex } from '../hex.ts'
-import { addressWord, arrayWords, bytesOfWords, encodeWords, type Word } from './abi-words.ts'
 import { type ChainRecord, recordHead } from './chain-record.ts'
 import type { Keccak } from './leaf.ts'
+import { addressWord, arrayWords, bytesOfWords, encodeWords, type Word } from './words.ts'
 
 /** Hashes are lower-case hex; array position = partition. */
 export type BatchHeader = {

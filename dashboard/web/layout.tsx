@@ -2,9 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { footerLinks, languageLink, type Reader, tabsFor } from '../frame.ts'
 import { languageNames, languages } from '../texts/languages.ts'
 import { config, me } from './me.ts'
-import { KeptNotice } from './parts/kept-notice.tsx'
+import { keptAtMs } from './offline.ts'
+import { networkZone } from './parts/time/time-zone.ts'
 import { path, place } from './router.ts'
-import { language, texts } from './texts.ts'
+import { format, language, texts } from './texts.ts'
 
 const { common } = texts
 const settings = [
@@ -111,5 +112,17 @@ function Footer() {
         ))}
       </nav>
     </footer>
+  )
+}
+
+/** Above every page while it shows what was last seen. */
+function KeptNotice() {
+  const ms = keptAtMs.value
+  if (ms === null) return null
+  const time = format.date(ms, { dateStyle: 'medium', timeStyle: 'short' }, networkZone.value)
+  return (
+    <p class="notice warn" role="status">
+      {texts.city.kept(time)}
+    </p>
   )
 }

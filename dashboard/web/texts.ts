@@ -3,8 +3,13 @@
  * reader's language and before all others (`server/web-files.ts`), so every module has them from
  * its first line, and only one language is loaded.
  */
+
+import type { PublicTexts } from '../texts/en/public.ts'
 import { formatsOf } from '../texts/format.ts'
-import type { PageTexts } from './page-texts.ts'
+import type { Language } from '../texts/languages.ts'
+
+/** What the script of a language leaves for the pages. */
+type PageTexts = { readonly language: Language; readonly texts: PublicTexts }
 
 declare global {
   // a property of the global object, which only `var` declares

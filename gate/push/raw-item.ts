@@ -6,6 +6,7 @@
 import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
 import { hardRanges, type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { remember } from '../../core/remember.ts'
 import { futureToleranceMs } from '../../core/time.ts'
 import { earliestOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
@@ -85,4 +86,17 @@ export function rawItem(fields: MappedFields, timeMs: number, timeAssigned: bool
   }
   const timestamp = formatIso(timeMs)
   return timeAssigned ? { timestamp, ...item, time_assigned: true } : { timestamp, ...item }
+}
+
+/**
+ * The time of a reading whose device has no clock. Two messages of a sensor may arrive within a
+ * millisecond, and a reading is named by its sensor and time, so each gets a time of its own.
+ */
+export function arrivalClock(nowMs: () => number, most = 100_000): (sensor: string) => number {
+  const last = new Map<string, number>()
+  return (sensor) => {
+    const timeMs = Math.max(nowMs(), (last.get(sensor) ?? 0) + 1)
+    remember(last, sensor, timeMs, most)
+    return timeMs
+  }
 }

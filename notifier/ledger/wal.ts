@@ -7,10 +7,10 @@
  * Where the process may die: before the PubAck nothing was committed, and no action was taken (a
  * POST waits for its record); after it, the next owner finds the message.
  */
+
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
-import type { Cursors } from '../../core/delivery/delivery.ts'
-import type { LedgerRecord } from '../../core/delivery/ledger-record.ts'
+import type { Cursors, LedgerRecord } from '../../core/delivery/delivery.ts'
 import { TryAgain } from '../../runtime/exit.ts'
 import { findAfter } from '../../runtime/nats/find-after.ts'
 import { isWrongLastSequence, type Stored } from '../../runtime/nats/stored-message.ts'

@@ -5,13 +5,14 @@
  */
 import {
   type DeliveryKey,
+  type DeliveryRecord,
   keyText,
+  type LedgerRecord,
   type SourceName,
   sourceNames,
   type Trigger,
 } from '../../core/delivery/delivery.ts'
 import { deliveryAt, type Ledger, slotsOf } from '../../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import type { WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import type { Wal } from '../ledger/wal.ts'

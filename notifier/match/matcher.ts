@@ -7,7 +7,9 @@
 import {
   type Cursors,
   type DeliveryKey,
+  type DeliveryRecord,
   type EventKind,
+  type LedgerRecord,
   type SourceName,
   sourceOf,
   type Trigger,
@@ -21,7 +23,6 @@ import {
   slotStates,
   stateOf,
 } from '../../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import type { WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { minuteMs } from '../../core/time.ts'

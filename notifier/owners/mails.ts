@@ -3,8 +3,9 @@
  * sender writes the text; these are the facts, each with an id that does not depend on the process
  * that finds it out, so that it is mailed once.
  */
-import { warningsMs } from '../../core/delivery/endpoint-health.ts'
-import type { Health } from '../../core/delivery/ledger-record.ts'
+
+import { warningsMs } from '../../core/delivery/attempt-verdict.ts'
+import type { Health } from '../../core/delivery/delivery.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs } from '../../core/time.ts'
 import type { Mail } from '../../schemas/people/mail.ts'

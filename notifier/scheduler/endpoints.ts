@@ -3,8 +3,8 @@
  * in the rounds for its turn, in the queue for a place, or for a time at which it may have one.
  */
 
+import { type Breaker, closedBreaker } from '../../core/delivery/attempt-verdict.ts'
 import { createSlotQueue, isEmpty, type SlotQueue } from '../../core/delivery/due-slots.ts'
-import { type Breaker, closedBreaker } from '../../core/delivery/endpoint-health.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 
 export type Endpoint = {

@@ -11,9 +11,9 @@
  */
 
 import { type RateLimit, rateVerdict } from '../../core/access/rate-limit.ts'
+import { breakerState } from '../../core/delivery/attempt-verdict.ts'
 import { isUrgent } from '../../core/delivery/delivery.ts'
 import { createDueWheel, dequeue, enqueue } from '../../core/delivery/due-slots.ts'
-import { breakerState } from '../../core/delivery/endpoint-health.ts'
 import {
   clearMark,
   dueOf,

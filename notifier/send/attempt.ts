@@ -2,18 +2,20 @@
  * One attempt at a delivery: builds, signs and sends the body, judges the answer and describes
  * both.
  */
+
+import type { NatsConnection } from '@nats-io/transport-node'
 import {
   type AttemptVerdict,
   judgeAttempt,
   parseRetryAfter,
 } from '../../core/delivery/attempt-verdict.ts'
-import { keyText } from '../../core/delivery/delivery.ts'
-import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
+import { type DeliveryRecord, keyText } from '../../core/delivery/delivery.ts'
 import { judgeWebhookUrl } from '../../core/delivery/webhook-url.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import { inWords } from '../../runtime/exit.ts'
 import { signatureHeaders } from '../../runtime/webhook-signature.ts'
+import { attemptSubject } from '../../schemas/subjects.ts'
 import type { Attempt, AttemptError } from '../../schemas/webhooks/attempt.ts'
 import { bodyOf, deliveryId, type Occurrence } from '../sources/payload.ts'
 import type { BookEntry, WebhookBook } from '../webhook-book.ts'
@@ -177,3 +179,15 @@ function describeAnswer({ status, headers, body, isTruncated }: Answer): Attempt
     truncated: isTruncated,
   }
 }
+
+/**
+ * Attempts go to ATT for people to read; no state is recovered from them. So no process waits for
+ * an acknowledgement, and a server that is away costs at most the attempts under way.
+ */
+export type AttemptsLog = (attempt: Attempt) => void
+
+export const attemptsLog =
+  (nc: NatsConnection): AttemptsLog =>
+  (attempt) => {
+    if (!nc.isClosed()) nc.publish(attemptSubject(attempt.webhook), JSON.stringify(attempt))
+  }

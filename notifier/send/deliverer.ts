@@ -4,17 +4,22 @@
  * Where the process may die: until the record is durable, whether the answer has arrived or not,
  * the next owner finds the delivery due and makes the attempt again, with the same id and bytes.
  */
-import { judgeAttempt } from '../../core/delivery/attempt-verdict.ts'
-import { sourceOf } from '../../core/delivery/delivery.ts'
+
 import {
   afterFailure,
   closedBreaker,
   failedAt,
+  judgeAttempt,
   judgeHealth,
-} from '../../core/delivery/endpoint-health.ts'
+} from '../../core/delivery/attempt-verdict.ts'
+import {
+  type DeliveryRecord,
+  type Health,
+  healthy,
+  type LedgerRecord,
+  sourceOf,
+} from '../../core/delivery/delivery.ts'
 import { deliveryAt, type Ledger } from '../../core/delivery/ledger.ts'
-import type { DeliveryRecord, Health, LedgerRecord } from '../../core/delivery/ledger-record.ts'
-import { healthy } from '../../core/delivery/ledger-record.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
@@ -24,8 +29,12 @@ import type { Endpoint, Flight } from '../scheduler/endpoints.ts'
 import type { Occurrence } from '../sources/payload.ts'
 import type { Sources } from '../sources/source.ts'
 import type { BookEntry } from '../webhook-book.ts'
-import { type AttemptContext, type Attempted, attemptDelivery } from './attempt.ts'
-import type { AttemptsLog } from './attempts-log.ts'
+import {
+  type AttemptContext,
+  type Attempted,
+  type AttemptsLog,
+  attemptDelivery,
+} from './attempt.ts'
 
 export type DelivererContext = AttemptContext & {
   readonly sources: Sources

@@ -7,12 +7,13 @@
  * `needed.notifier.*`, which is reported as soon as a webhook wants this source. The anchor waits a
  * minute between reporting a batch and trimming it (`anchor/anchoring.ts`).
  */
+
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readUpTo } from '../../runtime/nats/read-up-to.ts'
 import { readingsStream, readingsSubjects } from '../../schemas/subjects.ts'
 import { type FinalBatch, finalBatches } from './final-batches.ts'
-import { type LogReadings, matchReadings } from './log-readings.ts'
 import { occurrenceOfAnchored } from './payload.ts'
+import { type LogReadings, matchReadings } from './readings.ts'
 import type { Source, SourceContext, SourceItem } from './source.ts'
 
 export function anchoredSource(

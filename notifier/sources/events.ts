@@ -1,11 +1,11 @@
 /** Source `events`: the pipeline's decisions about sensors, which EVENTS keeps for 30 days. */
+
 import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import { type AirEvent, matchEvent, parseEvent } from '../../schemas/log/event.ts'
 import { eventSubjects, eventsStream } from '../../schemas/subjects.ts'
 import { occurrenceOfEvent } from './payload.ts'
-import type { Source, SourceContext } from './source.ts'
-import { commonOf, recentItems, streamItems } from './stream-items.ts'
+import { commonOf, recentItems, type Source, type SourceContext, streamItems } from './source.ts'
 
 const eventsKept = 2_000
 

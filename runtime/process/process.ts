@@ -3,10 +3,10 @@ import { exitCodeOf, exitCodes, inWords, StartAgain } from '../exit.ts'
 import { type Logger, openLog } from '../log.ts'
 import type { NatsSettings } from '../nats/nats.ts'
 import { orTryAgain } from '../server-away.ts'
-import type { Environment, Flags, SettingsSource } from '../settings.ts'
+import { type Environment, type Flags, readSettings, type SettingsSource } from '../settings.ts'
 import type { Door } from './admin.ts'
 import { readSharedConfig, type SharedConfig } from './config.ts'
-import { openTraces } from './open-traces.ts'
+import { readIdPrefix } from './network-settings.ts'
 import { openProcessDoor } from './process-door.ts'
 import { watchStrayErrors } from './stray-error.ts'
 
@@ -80,4 +80,15 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
     else log.fatal({ err: error }, inWords(error))
     return exitCodeOf(error)
   }
+}
+
+/** Loads OpenTelemetry only where a collector is set: otherwise no process pays for it. */
+export async function openTraces(
+  source: SettingsSource,
+  { name, log }: { readonly name: string; readonly log: Logger },
+): Promise<AsyncDisposable | undefined> {
+  const endpoint = readSettings(source).url('OTEL_EXPORTER_OTLP_ENDPOINT')
+  if (endpoint === undefined) return undefined
+  const { openOtel } = await import('../otel.ts')
+  return openOtel({ endpoint, name, idPrefix: readIdPrefix(source), log })
 }

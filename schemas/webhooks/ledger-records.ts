@@ -10,6 +10,8 @@
  */
 import {
   type Cursors,
+  type HookRecord,
+  type LedgerRecord,
   levelOfKind,
   levelOfSource,
   mapSources,
@@ -31,7 +33,6 @@ import {
   stateOf,
   triggerOfBits,
 } from '../../core/delivery/ledger.ts'
-import type { HookRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
 
 export const recordBytes = 24
 

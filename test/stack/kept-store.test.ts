@@ -17,7 +17,7 @@ import { assertKeptStore, claimStore, readKeptStore } from '../../runtime/proces
 import type { ProcessMain } from '../../runtime/process/process.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
-import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
+import { sqliteHasRows } from '../../store/sqlite/database-file.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { logWriter } from '../support/chain/log-writer.ts'

@@ -1,9 +1,10 @@
 /** The pages on bad lines, with bad names, without scripts, and where sensors are not where they were. */
+
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
-import { views } from '../../dashboard/server/views.ts'
+import { views } from '../../dashboard/open-server.ts'
 import { siteOf, type TestApi, testApi } from '../support/api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import {

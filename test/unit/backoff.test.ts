@@ -2,20 +2,18 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rateVerdict } from '../../core/access/rate-limit.ts'
 import {
-  judgeAttempt,
-  parseRetryAfter,
-  retryDelayMs,
-  retryDelaysMs,
-} from '../../core/delivery/attempt-verdict.ts'
-import {
   afterFailure,
   type Breaker,
   breakerState,
   closedBreaker,
   failedAt,
+  judgeAttempt,
   judgeHealth,
-} from '../../core/delivery/endpoint-health.ts'
-import { type Health, healthy } from '../../core/delivery/ledger-record.ts'
+  parseRetryAfter,
+  retryDelayMs,
+  retryDelaysMs,
+} from '../../core/delivery/attempt-verdict.ts'
+import { type Health, healthy } from '../../core/delivery/delivery.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import { steadyClock } from '../../notifier/steady-clock.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ArchiveReading, noRows } from '../../cli/replay/archive-format.ts'
+import { type ArchiveReading, noRows, rawBody } from '../../cli/replay/archive-format.ts'
 import {
   type ArchiveFormatName,
   archiveFormatNames,
@@ -16,7 +16,6 @@ import { findFiles } from '../../cli/replay/find-files.ts'
 import { mergeByTime } from '../../cli/replay/merge-by-time.ts'
 import { shiftMessage } from '../../cli/replay/message-time.ts'
 import { paceOf } from '../../cli/replay/pace.ts'
-import { rawBody } from '../../cli/replay/raw-body.ts'
 import { readArchive } from '../../cli/replay/read-archive.ts'
 import { openReadings } from '../../cli/replay/sensors-africa.ts'
 import { surveyArchive } from '../../cli/replay/survey.ts'

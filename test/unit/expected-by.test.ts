@@ -1,6 +1,6 @@
 /** When a reading is said to be anchored, before any batch of the chain is final. */
 import { expect, test } from 'vitest'
-import { createExpectedBy } from '../../api/proofs/expected-by.ts'
+import { createExpectedBy } from '../../api/proofs/proven-reading.ts'
 import type { Hex } from '../../core/hex.ts'
 import { minuteMs } from '../../core/time.ts'
 import { createBatchIndex } from '../../operate/proofs/batch-index.ts'

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  type DeliveryRecord,
   eventKinds,
   keyText,
+  type LedgerRecord,
   parseKeyText,
   sourceNames,
   triggers,
@@ -25,7 +27,6 @@ import {
   reserveSlot,
   slotsOf,
 } from '../../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import {
   decodeRecords,

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
-import { type EventKind, eventKinds, sourceNames, sourceOf } from '../../core/delivery/delivery.ts'
+import {
+  type DeliveryRecord,
+  type EventKind,
+  eventKinds,
+  sourceNames,
+  sourceOf,
+} from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
-import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
 import { neededReadings } from '../../notifier/match/needed-readings.ts'
 import { noCursors } from '../../schemas/webhooks/ledger-records.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
-import { matchReadings } from '../../notifier/sources/log-readings.ts'
+import { matchReadings } from '../../notifier/sources/readings.ts'
 import { indexOfOne } from '../../notifier/webhook-book.ts'
 import { believed, idsOf } from '../support/decided.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { arrivalClock } from '../../gate/push/arrival-clock.ts'
 import { type FloodGuard, floodGuard } from '../../gate/push/flood.ts'
 import { PushError } from '../../gate/push/push-error.ts'
+import { arrivalClock } from '../../gate/push/raw-item.ts'
 
 test('a sensor never gets the same arrival twice, nor an earlier one; another sensor has its own', () => {
   let nowMs = 1_000

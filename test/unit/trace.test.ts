@@ -38,7 +38,7 @@ const loadedWith = (env: Readonly<Record<string, string>>): readonly string[] =>
     })
     await import(process.cwd() + '/runtime/process/process.ts')
     await import(process.cwd() + '/pipeline/main.ts')
-    const { openTraces } = await import(process.cwd() + '/runtime/process/open-traces.ts')
+    const { openTraces } = await import(process.cwd() + '/runtime/process/process.ts')
     const { openLog } = await import(process.cwd() + '/runtime/log.ts')
     const log = openLog({ name: 'test', level: 'silent' })
     const traces = await openTraces({ env: ${JSON.stringify(env)}, flags: {} }, { name: 'test', log })

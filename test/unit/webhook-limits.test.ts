@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { LedgerRecord } from '../../core/delivery/delivery.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
-import type { LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { readNotifierConfig } from '../../notifier/config.ts'
 import { createMatcher } from '../../notifier/match/matcher.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
-import { healthy } from '../../core/delivery/ledger-record.ts'
+import { failedAt, judgeHealth } from '../../core/delivery/attempt-verdict.ts'
+import { healthy } from '../../core/delivery/delivery.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { disabledMail, failingMail, shownUrl } from '../../notifier/owners/mails.ts'
 import { makeWebhook } from '../support/notifier.ts'

@@ -3,7 +3,8 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { Context } from 'koa'
 import { formatIso } from '../../../core/iso-time.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
-import { auditSubject } from '../../../schemas/subjects.ts'
+import { auditStream, auditSubject } from '../../../schemas/subjects.ts'
+import { readSubject } from '../read-subject.ts'
 
 /**
  * Writes into an account's audit log; durable when resolved.
@@ -32,3 +33,7 @@ export const openAudit =
     const record = { at: formatIso(nowMs()), event, ...from, details }
     await jetstream(nc).publish(auditSubject(account), JSON.stringify(record))
   }
+
+/** The stream stores at most 1,000 of an account. Newest first. @throws Refusal 503 */
+export const readAudit = (nc: NatsConnection, account: string): Promise<readonly unknown[]> =>
+  readSubject(nc, { stream: auditStream, format: 'audit', subject: auditSubject(account) })

@@ -1,7 +1,9 @@
 /** The account without JavaScript: its data, its sessions, and its deletion. */
+
 import type { Context } from 'koa'
 import { browserWords } from '../../browser-words.ts'
 import { fill } from '../../texts/fill.ts'
+import { readAudit } from '../account-api/audit.ts'
 import { type Html, html } from '../html.ts'
 import { type Words, wordsOf } from '../language.ts'
 import { sendPage } from '../page.ts'
@@ -10,7 +12,6 @@ import type { DashboardRoute, Session } from '../route.ts'
 import { seeOther } from '../see-other.ts'
 import { sentText } from '../sent-body.ts'
 import { askPassword } from './ask-password.ts'
-import { readAudit } from './audit-log.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { deleteAccount, exportAccount } from './holdings.ts'
 import { type People, signOut } from './people.ts'

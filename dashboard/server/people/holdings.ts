@@ -17,9 +17,9 @@ import {
   requestsSubject,
 } from '../../../schemas/subjects.ts'
 import { parseWebhook, type Webhook } from '../../../schemas/webhooks/webhook.ts'
+import { readAudit } from '../account-api/audit.ts'
 import { readRequests } from '../account-api/request-log.ts'
 import type { Sessions } from '../sessions.ts'
-import { readAudit } from './audit-log.ts'
 import type { LinkUse } from './link-tokens.ts'
 
 /** What an account has in the shared buckets, read without the entries of others. */

@@ -156,8 +156,8 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a source is not opened',
-    file: 'notifier/sources/open-sources.ts',
-    rows: /^ {4}(\w+): .*\n/gm,
+    file: 'notifier/open-context.ts',
+    rows: /^ {4}(\w+): \w+Source\(.*\n/gm,
     becomes: nothing,
     least: 3,
     tests,

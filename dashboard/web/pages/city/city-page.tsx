@@ -6,6 +6,7 @@ import { useAddress, useKept } from '../../parts/address-state.ts'
 import { Headline, HeadlineAway } from '../../parts/air/headline.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { addCommand } from '../../parts/example-sensor.ts'
+import { Later } from '../../parts/later.tsx'
 import { Share } from '../../parts/share.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
@@ -13,8 +14,8 @@ import { placeTexts } from '../../parts/texts-of-place.ts'
 import { useTitle } from '../../parts/title.ts'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { usePlace } from '../../parts/use-place.ts'
+import { useSeen } from '../../parts/use-seen.ts'
 import { texts } from '../../texts.ts'
-import { AreaBelow } from './area-below.tsx'
 import './city.css'
 import { firstOf, matching, type Order, orders } from './city-sensor.ts'
 import { LineState } from './line-state.tsx'
@@ -196,3 +197,15 @@ const NoSensors = () => (
     )}
   </Empty>
 )
+
+/** The history of an area below the map. It, and the code that draws it, is loaded when it is scrolled to. */
+function AreaBelow({ name }: { readonly name: string }) {
+  const [ref, isSeen] = useSeen<HTMLDivElement>()
+  return (
+    <div ref={ref} class="city-area">
+      <Later isWanted={isSeen} load={async () => await import('../../charts/area-history.tsx')}>
+        {({ AreaHistory }) => <AreaHistory name={name} />}
+      </Later>
+    </div>
+  )
+}

@@ -1,6 +1,6 @@
+import { Component, type FunctionComponent, h } from 'preact'
 import { Aqi } from '../../parts/air/aqi.tsx'
 import { binOf } from '../../parts/air/scales.ts'
-import { memo } from '../../parts/memo.ts'
 import { When } from '../../parts/time/when.tsx'
 import { texts as all, format } from '../../texts.ts'
 import type { CitySensor } from './city-sensor.ts'
@@ -95,4 +95,19 @@ function Value({ sensor, shown }: Pick<RowProps, 'sensor' | 'shown'>) {
       <b>{format.number(value, shown.scale.digits)}</b>
     </span>
   )
+}
+
+/** Renders again only where a property has changed. */
+function memo<Props extends object>(render: FunctionComponent<Props>): FunctionComponent<Props> {
+  class Memo extends Component<Props> {
+    override shouldComponentUpdate(next: Readonly<Props>): boolean {
+      const was = Object.entries(this.props)
+      const now = new Map<string, unknown>(Object.entries(next))
+      return was.length !== now.size || was.some(([name, value]) => now.get(name) !== value)
+    }
+    override render(props: Props) {
+      return h(render, props)
+    }
+  }
+  return (props) => h(Memo, props)
 }

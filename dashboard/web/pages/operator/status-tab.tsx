@@ -9,10 +9,10 @@ import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/time/when.tsx'
 import { useAnswer } from '../../parts/use-answer.ts'
 import { format } from '../../texts.ts'
-import { Alerts } from './alerts.tsx'
+import { alertsOf } from './operator-alerts.ts'
 import type { Status } from './operator-data.ts'
 
-const { status: words } = accountTexts.operator
+const { alerts, status: words } = accountTexts.operator
 const lookAgainMs = 5_000
 
 /** Rates, and how far each stage is behind the previous one. */
@@ -147,5 +147,19 @@ function Shown({ status }: { readonly status: Status }) {
         />
       </section>
     </>
+  )
+}
+
+function Alerts({ status }: { readonly status: Status }) {
+  const shown = alertsOf(status)
+  if (shown.length === 0) return <p class="notice ok">{alerts.none}</p>
+  return (
+    <section class="stack" aria-label={alerts.title}>
+      {shown.map(({ kind, isBad, count, of, words: own }) => (
+        <p key={`${kind} ${own}`} class={`notice ${isBad ? 'error' : 'warn'}`}>
+          {kind === 'anchor' ? alerts.anchor(own ?? '') : alerts[kind](count, of)}
+        </p>
+      ))}
+    </section>
   )
 }

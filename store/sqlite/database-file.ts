@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { applicationId } from './schema.ts'
 
 /** More pages than any database has: all of them in one step. */
 const allPages = 2 ** 31 - 1
@@ -15,4 +17,12 @@ export async function copySqliteFile(from: string, to: string): Promise<void> {
   } finally {
     db.close()
   }
+}
+
+/** Whether a file of ours is there and holds readings. */
+export function sqliteHasRows(file: string): boolean {
+  if (!existsSync(file)) return false
+  using db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  const { application_id: id } = db.prepare('pragma application_id').get() ?? {}
+  return id === applicationId && db.prepare('select 1 from reading limit 1').get() !== undefined
 }
