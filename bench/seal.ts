@@ -1,13 +1,15 @@
 /**
  * READINGS messages → root: what the sealer does with a batch, compared with the obvious program of
- * viem and merkletreejs, on the same readings in the same run. Also only leaves and root: version 1,
- * which sorts them, beside version 2, which hashes the values of a reading once more.
- * Usage: node bench/seal.ts [--readings 200000]
+ * viem and merkletreejs, on the same readings in the same run. Then leaves and root alone: version 1,
+ * version 2 one by one, as the API and the audit make a leaf, and version 2 as the sealer does, in turns.
+ * First of all what a batch of `--batch` readings adds to the memory of the process.
+ * Usage: node bench/seal.ts [--readings 200000] [--batch 1000000]
  */
 import { parseArgs } from 'node:util'
 import { MerkleTree } from 'merkletreejs'
 import { encodeAbiParameters, keccak256, toBytes } from 'viem'
 import { batchContent } from '../anchor/seal/batch-content.ts'
+import { leafList, tilesOf } from '../anchor/seal/leaf-list.ts'
 import { seqOf } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
 import { toHex } from '../core/hex.ts'
@@ -19,40 +21,30 @@ import {
   leafVersions,
   presentBits,
 } from '../core/proof/leaf.ts'
+import { leavesAtOnce, leavesEncoder } from '../core/proof/leaves.ts'
 import { sortLeaves } from '../core/proof/sort-leaves.ts'
+import { tileRootOf2 } from '../core/proof/tile-root.ts'
 import { merkleRoot, nodeHash, tileLeaves } from '../core/proof/tree.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { cutLeaves, encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
+import { keccakSlots } from '../runtime/keccak-slots.ts'
+import { cutLeaves, encodeBlobTop } from '../schemas/anchoring/batch-blob.ts'
 import { decodeReadings, encodeReadings } from '../schemas/log/readings-message.ts'
 import { valued } from '../test/support/readings.ts'
 
-const { values } = parseArgs({ options: { readings: { type: 'string', default: '200000' } } })
+const { values } = parseArgs({
+  options: {
+    readings: { type: 'string', default: '200000' },
+    batch: { type: 'string', default: '1000000' },
+  },
+})
 const total = Number(values.readings)
 const perMessage = 2_000
 const naiveShare = 20
 const keccak = await createKeccak()
 
-const messages = Array.from({ length: Math.ceil(total / perMessage) }, (_, at): LogMessage => {
-  const readings = Array.from({ length: perMessage }, (_reading, i) =>
-    readingOf(at * perMessage + i + 1),
-  )
-  return {
-    partition: 0,
-    worker: 'bench',
-    rawLast: 0,
-    rawLastTimeMs: 0,
-    nLast: (at + 1) * perMessage,
-    lateTo: 0,
-    listenedMs: 0,
-    readings,
-    events: [],
-    held: [],
-    deferred: [],
-    refused: [],
-    duplicates: [],
-  }
-})
+const memory = await memoryOf(Number(values.batch))
+const messages = Array.from({ length: Math.ceil(total / perMessage) }, (_, at) => messageOf(at, 1))
 const bodies = messages.map((message) => ({ message, body: encodeReadings(message, 2) }))
 const count = messages.length * perMessage
 
@@ -74,29 +66,39 @@ messages.slice(0, whole).forEach((message, at) => checked.add(at + 1, message))
 const same = (await checked.build()).readings?.root === naiveRoot(few.slice(0, whole * perMessage))
 
 const readings1 = messages.flatMap((message) => message.readings)
-const readings2 = readings1.map((reading): LeafFields2 => ({ ...reading, leafVersion: 2 }))
+const readings2 = readings1.map(ofVersion2)
 const rounds = 7
-const leafAndRoot: { 1: number[]; 2: number[] } = { 1: [], 2: [] }
-// in turns, so that other work of the machine affects both; the first round warms up
+const ways = {
+  version1: () => rootOf(readings1, 1),
+  version2OneByOne: () => rootOf(readings2, 2),
+  version2: () => rootTogether(readings2),
+} as const
+const leafAndRoot = Object.entries(ways).map(([name, work]) => ({
+  name,
+  work,
+  perSecond: new Array<number>(),
+  root: '',
+}))
+// in turns, so that other work of the machine affects all; the first round warms up
 for (let round = 0; round <= rounds; round++) {
-  for (const version of [1, 2] as const) {
-    const some: readonly LeafFields[] = version === 1 ? readings1 : readings2
-    const { perSecond } = await measured(count, async () => rootOf(some, version))
-    if (round > 0) leafAndRoot[version].push(perSecond)
+  for (const way of leafAndRoot) {
+    const { perSecond, result } = await measured(count, async () => way.work())
+    way.root = toHex(result)
+    if (round > 0) way.perSecond.push(perSecond)
   }
 }
-const versions = { 1: median(leafAndRoot[1]), 2: median(leafAndRoot[2]) }
+const [, oneByOne, together] = leafAndRoot
+if (oneByOne?.root !== together?.root) throw new Error('the two ways to a root do not agree')
+const perSecondOf = (name: keyof typeof ways): number =>
+  median(leafAndRoot.find((way) => way.name === name)?.perSecond ?? [])
 
-const { leaves, roots, readings } = fromMessages.result
-const tileBytes = Array.from(
-  { length: roots.length },
-  (_, at) => encodeTile(leaves.slice(at * 256, at * 256 + 256)).length,
-)
+const { tiles, roots, readings } = fromMessages.result
+const tileBytes = [...tiles()].map(({ length }) => length)
 const top = encodeBlobTop({
   header: new Uint8Array(47 * 32),
-  leaves: leaves.length,
+  leaves: count,
   roots,
-  firsts: roots.map((_, at) => leaves[at * 256] ?? new Uint8Array(32)),
+  firsts: roots,
 })
 const blobBytes = tileBytes.reduce((sum, bytes) => sum + bytes, top.length)
 
@@ -116,18 +118,75 @@ console.log(
         fromReadings: round(fromReadings.perSecond / naive.perSecond),
       },
       sameRootAsNaive: same,
-      leafAndRootPerCpuSecond: {
-        version1: Math.round(versions[1]),
-        version2: Math.round(versions[2]),
-        ratio: round(versions[2] / versions[1]),
-        best: { version1: most(leafAndRoot[1]), version2: most(leafAndRoot[2]) },
+      leafAndRootPerCpuSecond: Object.fromEntries(
+        leafAndRoot.map(({ name, perSecond }) => [
+          name,
+          { median: Math.round(median(perSecond)), best: most(perSecond) },
+        ]),
+      ),
+      ratios: {
+        togetherToOneByOne: round(perSecondOf('version2') / perSecondOf('version2OneByOne')),
+        version2ToVersion1: round(perSecondOf('version2') / perSecondOf('version1')),
       },
-      blobBytesPerLeaf: round(blobBytes / leaves.length),
+      blobBytesPerLeaf: round(blobBytes / count),
+      memory,
     },
     undefined,
     2,
   ),
 )
+
+function messageOf(at: number, version: 1 | 2): LogMessage {
+  const readings = Array.from({ length: perMessage }, (_reading, i) =>
+    readingOf(at * perMessage + i + 1),
+  )
+  return {
+    partition: 0,
+    worker: 'bench',
+    rawLast: 0,
+    rawLastTimeMs: 0,
+    nLast: (at + 1) * perMessage,
+    lateTo: 0,
+    listenedMs: 0,
+    readings: version === 1 ? readings : readings.map(ofVersion2),
+    ...(version === 2 && { leafVersion: version }),
+    events: [],
+    held: [],
+    deferred: [],
+    refused: [],
+    duplicates: [],
+  }
+}
+
+/** Sealed as messages come, and its blob taken tile by tile, as it is written. */
+async function memoryOf(batchReadings: number) {
+  const seal = async (many: number): Promise<number> => {
+    const content = batchContent({ version: 2, last: 0, nLast: [] }, keccak)
+    let peak = 0
+    for (let at = 0; at < many / perMessage; at++) {
+      const body = encodeReadings(messageOf(at, 2), 3)
+      content.add(at + 1, decodeReadings(messageOf(at, 2), body))
+      peak = Math.max(peak, process.memoryUsage.rss())
+    }
+    for (const _tile of (await content.build()).tiles())
+      peak = Math.max(peak, process.memoryUsage.rss())
+    return peak
+  }
+  // the heap has its size after that
+  const before = await seal(batchReadings / 10)
+  const peak = await seal(batchReadings)
+  const megabytes = (bytes: number): number => Math.round(bytes / 1_000_000)
+  return {
+    readings: batchReadings,
+    rssMbOfATenth: megabytes(before),
+    rssMb: megabytes(peak),
+    addedMb: megabytes(peak - before),
+  }
+}
+
+function ofVersion2(reading: ArrivedReading): ArrivedReading & LeafFields2 {
+  return { ...reading, leafVersion: 2 }
+}
 
 function readingOf(n: number): ArrivedReading {
   const sensor = `NGR-LOS-BEN-${String(n % 10_000).padStart(5, '0')}`
@@ -155,7 +214,7 @@ async function measured<T>(readingCount: number, work: () => Promise<T>) {
   return { result, perSecond: (readingCount / (user + system)) * 1_000_000 }
 }
 
-/** As the sealer does it: leaves side by side in one buffer, and tile by tile. */
+/** One by one: leaves side by side in one buffer, and tile by tile. */
 function rootOf(some: readonly LeafFields[], version: 1 | 2): Uint8Array {
   const leafOf = leafEncoder(keccak)
   const hash = nodeHash(keccak, version)
@@ -167,6 +226,16 @@ function rootOf(some: readonly LeafFields[], version: 1 | 2): Uint8Array {
     merkleRoot(ordered.slice(tile * tileLeaves, (tile + 1) * tileLeaves), hash),
   )
   return merkleRoot(tiles, hash)
+}
+
+/** As the sealer does it. */
+function rootTogether(some: readonly LeafFields2[]): Uint8Array {
+  const leavesOf = leavesEncoder(keccak, keccakSlots)
+  const rootOfTile = tileRootOf2(keccakSlots)
+  const list = leafList()
+  for (let at = 0; at < some.length; at += leavesAtOnce)
+    list.add(leavesOf(some.slice(at, at + leavesAtOnce)))
+  return merkleRoot(Array.from(tilesOf([list]), rootOfTile), nodeHash(keccak, 2))
 }
 
 function median(numbers: readonly number[]): number {

@@ -1,9 +1,9 @@
 import type { JetStreamClient } from '@nats-io/jetstream'
-import { tileLeaves } from '../../core/proof/tree.ts'
+import { nodeBytes } from '../../core/proof/tree.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
 import { readStored } from '../../runtime/nats/stored-message.ts'
-import { encodeBlobTop, encodeTile, isTopOfSame } from '../../schemas/anchoring/batch-blob.ts'
+import { encodeBlobTop, isTopOfSame } from '../../schemas/anchoring/batch-blob.ts'
 import { blobsStream, blobTileSubject, blobTopSubject } from '../../schemas/subjects.ts'
 import type { BuiltContent } from './batch-content.ts'
 
@@ -19,18 +19,21 @@ export async function writeBlob(
   js: JetStreamClient,
   index: number,
   header: Uint8Array,
-  { leaves, roots }: BuiltContent,
+  { tiles, roots }: Pick<BuiltContent, 'tiles' | 'roots'>,
 ): Promise<void> {
-  const tiles = roots.map((_, tile) => leaves.slice(tile * tileLeaves, (tile + 1) * tileLeaves))
-  for (let at = 0; at < tiles.length; at += atOnce) {
-    await Promise.all(
-      tiles
-        .slice(at, at + atOnce)
-        .map((tile, i) => putOnce(js, blobTileSubject(index, at + i), encodeTile(tile))),
-    )
+  const firsts: Uint8Array[] = []
+  let [leaves, waiting]: [number, Promise<void>[]] = [0, []]
+  for (const tile of tiles()) {
+    waiting.push(putOnce(js, blobTileSubject(index, firsts.length), tile))
+    // a copy: the tile must not stay in memory
+    firsts.push(Uint8Array.from(tile.subarray(0, nodeBytes)))
+    leaves += tile.length / nodeBytes
+    if (waiting.length < atOnce) continue
+    await Promise.all(waiting)
+    waiting = []
   }
-  const firsts = tiles.flatMap(([first]) => (first === undefined ? [] : [first]))
-  const top = encodeBlobTop({ header, leaves: leaves.length, roots, firsts })
+  await Promise.all(waiting)
+  const top = encodeBlobTop({ header, leaves, roots, firsts })
   await putOnce(js, blobTopSubject(index), top, isTopOfSame)
 }
 

@@ -86,7 +86,11 @@ const aqiWord1 = word1.values + basic.length
 const wordCount1 = aqiWord1 + 2
 
 function createEncoder1(keccak: Keccak): Encoder<LeafFields1> {
-  const { bytes, view, hashOf, hashTwice } = createWords(first, wordCount1, keccak)
+  const words = emptyWords(wordCount1)
+  const { bytes, view } = words
+  bytes.set(keccak(utf8.encode(leafTypeOf(first))))
+  const hashOf = rememberedHashes(keccak)
+  const hashTwice = hasherOf(words, keccak)
   return (reading) => {
     bytes.set(hashOf(reading.sensor), word1.sensor * wordBytes)
     putUnsigned(view, word1.timeMs, reading.timeMs)
@@ -114,57 +118,88 @@ const wordCount2 = 9
 /** Instead of an index, where there is none. */
 const noIndex = 2 ** 16 - 1
 
-function createEncoder2(keccak: Keccak): Encoder<LeafFields2> {
-  const { bytes, view, hashOf, hashTwice } = createWords(second, wordCount2, keccak)
-  const pack = packedValues()
+/** What is hashed twice into a leaf of version 2, and where the hash of the values is in it. */
+export const words2 = { bytes: wordCount2 * wordBytes, valuesAt: word2.values * wordBytes } as const
+
+export type Words = { readonly bytes: Uint8Array; readonly view: DataView }
+type Words2 = {
+  /** The word that is the same in all leaves. */
+  readonly begin: (words: Words) => void
+  /** All others but the hash of the values. @throws RangeError */
+  readonly put: (words: Words, reading: LeafFields2) => void
+}
+
+/** Writes a reading's words of version 2. It must not be called from inside `keccak`. */
+export function wordsOf2(keccak: Keccak): Words2 {
+  const type = keccak(utf8.encode(leafTypeOf(second)))
+  const hashOf = rememberedHashes(keccak)
   const deviceAt = word2.device * wordBytes
-  return ({ sensor, timeMs, seq, area, flags, values, aqi, device }) => {
-    bytes.set(hashOf(sensor), word2.sensor * wordBytes)
-    putUnsigned(view, word2.timeMs, timeMs)
-    putUnsigned(view, word2.seq, seq)
-    bytes.set(hashOf(area), word2.area * wordBytes)
-    putUnsigned(view, word2.flags, flags, 2 ** 32 - 1)
-    bytes.set(keccak(pack(values)), word2.values * wordBytes)
-    putUnsigned(view, word2.aqi, aqi ?? noIndex, aqi === null ? noIndex : noIndex - 1)
-    if (device === undefined) bytes.fill(0, deviceAt)
-    else bytes.set(hashBytes(device), deviceAt)
+  return {
+    begin: ({ bytes }) => bytes.set(type),
+    put: ({ bytes, view }, { sensor, timeMs, seq, area, flags, aqi, device }) => {
+      bytes.set(hashOf(sensor), word2.sensor * wordBytes)
+      putUnsigned(view, word2.timeMs, timeMs)
+      putUnsigned(view, word2.seq, seq)
+      bytes.set(hashOf(area), word2.area * wordBytes)
+      putUnsigned(view, word2.flags, flags, 2 ** 32 - 1)
+      putUnsigned(view, word2.aqi, aqi ?? noIndex, aqi === null ? noIndex : noIndex - 1)
+      if (device === undefined) bytes.fill(0, deviceAt)
+      else bytes.set(hashBytes(device), deviceAt)
+    },
+  }
+}
+
+function createEncoder2(keccak: Keccak): Encoder<LeafFields2> {
+  const words = emptyWords(wordCount2)
+  const { begin, put } = wordsOf2(keccak)
+  begin(words)
+  const packed = new Uint8Array(packedBytesAtMost)
+  const view = new DataView(packed.buffer)
+  // a view is made once for each length there is
+  const parts = Array.from({ length: mostValues + 1 }, (_, count) =>
+    packed.subarray(0, count * packedBytes),
+  )
+  const hashTwice = hasherOf(words, keccak)
+  return (reading) => {
+    put(words, reading)
+    const length = packValues(view, 0, reading.values)
+    words.bytes.set(keccak(parts[length / packedBytes] ?? packed), words2.valuesAt)
     return hashTwice()
   }
 }
 
 const idBytes = 2
 const packedBytes = idBytes + 8
+export const packedBytesAtMost = mostValues * packedBytes
 
 /**
- * @returns a function that gives the values of a reading as leaf 2 hashes them: for each that is there,
- * ascending by id, `uint16 id ‖ int64 hundredths`, big-endian. Its result holds until the next call.
- * It throws RangeError for a value that is not a whole number, or has an id that is not known here.
+ * Writes the values of a reading as leaf 2 hashes them: for each that is there, ascending by id,
+ * `uint16 id ‖ int64 hundredths`, big-endian.
+ * @returns how many bytes it wrote, from `at` on
+ * @throws RangeError for a value that is not a whole number, or has an id that is not known here
  */
-function packedValues(): (values: Values) => Uint8Array {
-  const bytes = new Uint8Array(mostValues * packedBytes)
-  const view = new DataView(bytes.buffer)
-  const parts = Array.from({ length: mostValues + 1 }, (_, count) =>
-    bytes.subarray(0, count * packedBytes),
-  )
-  return (values) => {
-    let count = 0
-    for (let id = 0; id < values.length; id++) {
-      const value = values[id] ?? null
-      if (value === null) continue
-      if (id >= mostValues) throw new RangeError(`a leaf cannot hold a quantity of id ${id}`)
-      view.setUint16(count * packedBytes, id)
-      putInteger(view, count * packedBytes + idBytes, value)
-      count++
-    }
-    return parts[count] ?? bytes
+export function packValues(view: DataView, at: number, values: Values): number {
+  let end = at
+  for (let id = 0; id < values.length; id++) {
+    const value = values[id] ?? null
+    if (value === null) continue
+    if (id >= mostValues) throw new RangeError(`a leaf cannot hold a quantity of id ${id}`)
+    view.setUint16(end, id)
+    putInteger(view, end + idBytes, value)
+    end += packedBytes
   }
+  return end - at
 }
 
-function createWords(version: LeafVersion, count: number, keccak: Keccak) {
+function emptyWords(count: number): Words {
   const bytes = new Uint8Array(count * wordBytes)
-  bytes.set(keccak(utf8.encode(leafTypeOf(version))))
+  return { bytes, view: new DataView(bytes.buffer) }
+}
+
+/** Of texts. */
+function rememberedHashes(keccak: Keccak): (text: string) => Uint8Array {
   const known = new Map<string, Uint8Array>()
-  const hashOf = (text: string): Uint8Array => {
+  return (text) => {
     const hash = known.get(text)
     if (hash !== undefined) return hash
     if (known.size >= rememberedTexts) known.clear()
@@ -172,13 +207,15 @@ function createWords(version: LeafVersion, count: number, keccak: Keccak) {
     known.set(text, made)
     return made
   }
+}
+
+function hasherOf({ bytes }: Words, keccak: Keccak): () => Uint8Array {
   // a quarter faster than hashing the inner hash itself: V8 moves new bytes that a view is made of
   const inner = new Uint8Array(wordBytes)
-  const hashTwice = (): Uint8Array => {
+  return () => {
     inner.set(keccak(bytes))
     return keccak(inner)
   }
-  return { bytes, view: new DataView(bytes.buffer), hashOf, hashTwice }
 }
 
 /** The values that a leaf of version 1 is made of, by name: whole hundredths. */

@@ -27,13 +27,15 @@ import type { Keccak } from './leaf.ts'
 export type NodeHash = Brand<(left: Uint8Array, right: Uint8Array) => Uint8Array, 'NodeHash'>
 
 export const nodeBytes = 32
+/** The byte that a node of version 2 begins with. */
+export const nodePrefix2 = 1
 
 /** Works in a buffer of its own, so it must not be called from inside `keccak`. */
 export function nodeHash(keccak: Keccak, version: BatchVersion): NodeHash {
   const isSorted = version === 1
   const start = isSorted ? 0 : 1
   const pair = new Uint8Array(start + 2 * nodeBytes)
-  if (!isSorted) pair[0] = 1
+  if (!isSorted) pair[0] = nodePrefix2
   const hash = (left: Uint8Array, right: Uint8Array): Uint8Array => {
     assertNode(left)
     assertNode(right)

@@ -347,9 +347,8 @@ test('a blob that was written for a former contract is the blob of the batch', a
   const js = jetstream(nc)
   const write = (header: BatchHeader) =>
     writeBlob(js, header.index, encodeHeader(header, keccak), {
-      leaves: [Buffer.alloc(32, 1)],
+      tiles: () => [Buffer.alloc(32, 1)],
       roots: [Buffer.alloc(32, 1)],
-      readings: undefined,
     })
   const { header } = old[4]!
   await write(header)

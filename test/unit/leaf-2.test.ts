@@ -15,6 +15,7 @@ import {
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture1 from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import fixture from '../fixtures/proofs-2/leaves.json' with { type: 'json' }
+import { leafFields2 } from '../support/leaf-fields.ts'
 import { valued } from '../support/readings.ts'
 
 let keccak: Keccak
@@ -67,22 +68,6 @@ test('an encoder leaves nothing of one reading in the next, of whichever version
   }
 })
 
-const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes): Hex => toHex(bytes))
-const readings: fc.Arbitrary<LeafFields2> = fc.record(
-  {
-    sensor: fc.string({ unit: 'grapheme' }).map((text) => text as SensorId),
-    timeMs: fc.maxSafeNat(),
-    seq: fc.maxSafeNat(),
-    area: fc.string({ unit: 'grapheme' }),
-    flags: fc.nat(2 ** 32 - 1),
-    values: fc.array(fc.option(fc.maxSafeInteger()), { maxLength: mostValues }),
-    aqi: fc.option(fc.nat(65_534)),
-    device: word,
-    leafVersion: fc.constant(2 as const),
-  },
-  { requiredKeys: ['sensor', 'timeMs', 'seq', 'area', 'flags', 'values', 'aqi', 'leafVersion'] },
-)
-
 const fields = parseAbiParameters(
   'bytes32, bytes32, uint64, uint64, bytes32, uint32, bytes32, uint16, bytes32',
 )
@@ -96,7 +81,7 @@ test('a leaf is the hash that viem gives', () => {
       return `${bytes}${id.toString(16).padStart(4, '0')}${hundredths}`
     }, '0x')
   fc.assert(
-    fc.property(readings, (reading) => {
+    fc.property(leafFields2, (reading) => {
       const encoded = encodeAbiParameters(fields, [
         keccak256(stringToHex(fixture.type)),
         keccak256(stringToHex(reading.sensor)),

@@ -30,6 +30,7 @@ import { merkleRoot, nodeHash, tileLeaves } from '../../../core/proof/tree.ts'
 import { createKeccak } from '../../../runtime/keccak.ts'
 import { openBatchBlobs } from '../../../runtime/nats/batch-blobs.ts'
 import { ensureStreams } from '../../../runtime/nats/streams/streams.ts'
+import { encodeTile } from '../../../schemas/anchoring/batch-blob.ts'
 import { headerKey, sealedEntry } from '../../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
@@ -135,9 +136,11 @@ export async function auditedNetwork(api?: Place) {
     const { index } = header
     headers.set(index, header)
     await writeBlob(jetstream(nc), index, encodeHeader(header, keccak), {
-      leaves,
+      tiles: () =>
+        roots.map((_, tile) =>
+          encodeTile(leaves.slice(tile * tileLeaves, (tile + 1) * tileLeaves)),
+        ),
       roots,
-      readings: undefined,
     })
     const sealed = {
       header,
