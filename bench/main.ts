@@ -16,6 +16,7 @@ const benches: Readonly<Record<string, string>> = {
   registry: 'many registered sensors: start to live and memory of each process that knows them',
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',
+  growth: 'a store of 1 to 100 million readings beside one of a million; draws the picture',
   latest: 'every sensor with its latest reading: made, cached, live',
   api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
   compression: 'what each coding of an answer costs, beside what it saves',

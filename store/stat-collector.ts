@@ -1,3 +1,5 @@
+import { type CountedValues, countValues, noneCounted } from './counted-values.ts'
+import type { HourValues } from './hour-values.ts'
 import { type StatColumn, statFields, stepsPerUnit } from './stat-fields.ts'
 import type { FieldStats } from './store.ts'
 import { summarise } from './summarise.ts'
@@ -11,8 +13,12 @@ export type StatCollector = {
   readonly add: (startMs: number, valueOf: (column: number) => unknown) => void
   /** A row that is only counted. */
   readonly leaveOut: (startMs: number) => void
+  /** All rows of an hour, counted before; of the same columns. */
+  readonly addHour: (startMs: number, hour: HourValues) => void
   /** Each bucket once, oldest first, its fields in the order of the columns. */
   readonly summaries: () => readonly BucketSummary[]
+  /** The same buckets, as what they hold. */
+  readonly hours: () => readonly (HourValues & { readonly startMs: number })[]
 }
 
 export type BucketSummary = {
@@ -29,7 +35,7 @@ type Bucket = {
   readonly columns: readonly Column[]
 }
 /** The values of one field, in an array that doubles. */
-type Column = { values: Int32Array; n: number }
+type Column = { values: Int32Array; n: number; readonly counted: CountedValues[] }
 
 export function statCollector(columns: readonly StatColumn[] = statFields): StatCollector {
   const buckets = new Map<number, Bucket>()
@@ -55,25 +61,41 @@ export function statCollector(columns: readonly StatColumn[] = statFields): Stat
     leaveOut: (startMs) => {
       current(startMs).leftOut++
     },
+    addHour: (startMs, { readings, failed, fields }) => {
+      const bucket = current(startMs)
+      bucket.readings += readings
+      bucket.leftOut += failed
+      // what an earlier version wrote has fewer columns
+      for (const [i, counted] of fields.entries()) bucket.columns[i]?.counted.push(counted)
+    },
     summaries: () =>
-      [...buckets.values()]
-        .sort((a, b) => a.startMs - b.startMs)
-        .map(({ startMs, readings, leftOut, columns: filled }) => ({
-          startMs,
-          readings,
-          leftOut,
-          fields: filled.map(({ values, n }, i) =>
-            summarise(values.subarray(0, n), stepsPerUnit(columns[i]!)),
-          ),
-        })),
+      inOrder(buckets).map(({ startMs, readings, leftOut, columns: filled }) => ({
+        startMs,
+        readings,
+        leftOut,
+        fields: filled.map((column, i) => summarise(countsOf(column), stepsPerUnit(columns[i]!))),
+      })),
+    hours: () =>
+      inOrder(buckets).map(({ startMs, readings, leftOut, columns: filled }) => ({
+        startMs,
+        readings,
+        failed: leftOut,
+        fields: filled.map(countsOf),
+      })),
   }
 }
+
+const inOrder = (buckets: ReadonlyMap<number, Bucket>): readonly Bucket[] =>
+  [...buckets.values()].sort((a, b) => a.startMs - b.startMs)
+
+const countsOf = ({ values, n, counted }: Column): CountedValues =>
+  n === 0 && counted.length === 0 ? noneCounted : countValues(values.subarray(0, n), counted)
 
 const newBucket = (startMs: number, columns: number): Bucket => ({
   startMs,
   readings: 0,
   leftOut: 0,
-  columns: Array.from({ length: columns }, () => ({ values: noRows, n: 0 })),
+  columns: Array.from({ length: columns }, () => ({ values: noRows, n: 0, counted: [] })),
 })
 
 const noRows = new Int32Array(0)

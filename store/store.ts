@@ -64,6 +64,9 @@ export type StatCorrection = {
 export type CorrectedColumn = `${string}:${QuantityName}`
 export const correctedColumn = ({ name, of }: CorrectionModel): CorrectedColumn => `${name}:${of}`
 
+/** Hours or days that must not be read: they are not written, or are older than their readings. */
+export type Unwritten = ReadonlySet<number> | 'all'
+
 export type StatQuery = {
   readonly of: StatSource
   /** Ends of spans that follow one another, ascending: one more than there are spans. */
@@ -83,8 +86,7 @@ export type StatQuery = {
    * remains of a span, and what is not written, is computed from readings, an hour (a day) at a time.
    */
   readonly from: 'readings' | BucketSize
-  /** The hours or days that must not be read: they are not written, or are older than their readings. */
-  readonly unwritten: ReadonlySet<number> | 'all'
+  readonly unwritten: Unwritten
   /** Nothing before is written. */
   readonly writtenFromMs: number
 }
@@ -217,14 +219,22 @@ export type Store = AsyncDisposable & {
   ) => Promise<readonly AreaStats[]>
 
   /**
-   * Computed from raw rows over the whole span, median and p98 included; undefined: no rows.
-   * Takes 24 bytes of memory a row, so not more than a day of a city at once.
+   * Computed over the whole span, median and p98 included; undefined: no rows. Whole hours whose values
+   * are kept are not read again. Takes 24 bytes of memory a row that is read, so not more than a day of a
+   * city at once.
+   * @param unwritten absent: all hours are read from readings
    */
   readonly computeOverall: (
     area: string,
     fromMs: number,
     toMs: number,
+    unwritten?: Unwritten,
   ) => Promise<AreaStats | undefined>
+  /**
+   * Keeps how often each value is there in the hour, for `computeOverall`; they count only with the hour's
+   * statistics that are of as many readings, so those are written first.
+   */
+  readonly keepHourValues: (area: string, startMs: number) => Promise<void>
 
   /** Roll-ups as written, oldest first. A bucket written again replaces the former one whole. */
   readonly areaHours: (area: string, fromMs: number, toMs: number) => Promise<readonly AreaStats[]>

@@ -1,3 +1,4 @@
+import type { CountedValues } from './counted-values.ts'
 import { noValues } from './stat-fields.ts'
 import type { FieldStats } from './store.ts'
 
@@ -9,23 +10,22 @@ import type { FieldStats } from './store.ts'
 export const nearestRank = (n: number, percent: number): number =>
   n === 0 ? -1 : Math.max(0, Math.floor((n * percent) / 100 + 0.5) - 1)
 
-/**
- * @param values in any order; may be reordered
- * @param perUnit how many steps of a value make one unit (100 for hundredths)
- */
-export function summarise(values: Int32Array, perUnit: number): FieldStats {
-  const n = values.length
-  if (n === 0) return noValues
+/** @param perUnit how many steps of a value make one unit (100 for hundredths) */
+export function summarise(counted: CountedValues, perUnit: number): FieldStats {
+  const { values, counts } = counted
+  if (values.length === 0) return noValues
+  const min = values[0]!
+  /** How many values there are up to each of them. */
+  const upTo = new Uint32Array(values.length)
+  let n = 0
   let sum = 0
-  let min = Number.POSITIVE_INFINITY
-  let max = Number.NEGATIVE_INFINITY
-  for (const value of values) {
-    sum += value
-    if (value < min) min = value
-    if (value > max) max = value
+  for (let at = 0; at < values.length; at++) {
+    n += counts[at]!
+    sum += values[at]! * counts[at]!
+    upTo[at] = n
   }
-  const sd = spread(values, sum, min)
-  const ranked = byRank(values, min, max)
+  const sd = spread(counted, n, sum)
+  const ranked = (rank: number): number => values[firstAbove(upTo, rank)]!
   const quantile = (percent: number): number => ranked(nearestRank(n, percent)) / perUnit
   const lower = ranked((n - 1) >> 1)
   const upper = ranked(n >> 1)
@@ -33,7 +33,7 @@ export function summarise(values: Int32Array, perUnit: number): FieldStats {
     n,
     mean: sum / n / perUnit,
     min: min / perUnit,
-    max: max / perUnit,
+    max: values.at(-1)! / perUnit,
     p50: (lower + upper) / 2 / perUnit,
     p98: quantile(98),
     sd: sd === null ? null : sd / perUnit,
@@ -43,42 +43,33 @@ export function summarise(values: Int32Array, perUnit: number): FieldStats {
   }
 }
 
+/** The first index of an ascending list whose number is greater. */
+function firstAbove(ascending: Uint32Array, number: number): number {
+  let low = 0
+  let high = ascending.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ascending[middle]! > number) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
 /** The same in any order of the values: what would be rounded is carried. */
-function spread(values: Int32Array, sum: number, min: number): number | null {
+function spread({ values, counts }: CountedValues, n: number, sum: number): number | null {
+  if (n < 2) return null
+  const min = values[0]!
   let carried = 0n
   let squares = 0
-  for (const value of values) {
-    const square = (value - min) ** 2
-    if (squares + square < mostExact) squares += square
-    else {
-      carried += BigInt(squares) + BigInt(square)
-      squares = 0
-    }
+  for (let at = 0; at < values.length; at++) {
+    const square = (values[at]! - min) ** 2
+    const all = square * counts[at]!
+    if (squares + all < mostExact) squares += all
+    else carried += BigInt(square) * BigInt(counts[at]!)
   }
-  const { length: n } = values
-  if (n < 2) return null
   const above = BigInt(sum - n * min)
   const numerator = BigInt(n) * (carried + BigInt(squares)) - above * above
   return Math.sqrt(Number(numerator) / (n * (n - 1)))
 }
 
 const mostExact = 2 ** 52
-
-/** The value at a rank from 0: by counting where the values lie dense, else by sorting. */
-function byRank(values: Int32Array, min: number, max: number): (rank: number) => number {
-  const span = max - min + 1
-  if (span > 16 * values.length) {
-    const sorted = values.sort()
-    return (rank) => sorted[rank] ?? Number.NaN
-  }
-  const counts = new Uint32Array(span)
-  for (const value of values) counts[value - min]! += 1
-  return (rank) => {
-    let below = 0
-    for (let step = 0; step < span; step++) {
-      below += counts[step]!
-      if (below > rank) return min + step
-    }
-    return Number.NaN
-  }
-}

@@ -125,10 +125,11 @@ function readsOf(store: StoreReads, expired: ExpiredRows, signal?: AbortSignal):
       const old = await summaries(areaPages(reads, area, fromMs, cutMs), bucketMs[size], quality)
       return [...old.map((one) => statsOf(area, one)), ...rest]
     },
-    computeOverall: async (area, fromMs, toMs) => {
+    computeOverall: async (area, fromMs, toMs, unwritten) => {
       const [cutMs, all] = await settled(
         () => cut(expired, fromMs, toMs),
-        async (ms) => (ms <= fromMs ? await store.computeOverall(area, fromMs, toMs) : undefined),
+        async (ms) =>
+          ms <= fromMs ? await store.computeOverall(area, fromMs, toMs, unwritten) : undefined,
       )
       if (cutMs <= fromMs) return all
       const [whole] = await summaries(areaPages(reads, area, fromMs, toMs), undefined)

@@ -78,7 +78,12 @@ export function createAreaHistory({
   ): Promise<AreaStats | undefined> =>
     request.keep(
       { what: 'span', area, fromMs, toMs },
-      (gone) => request.store.within(gone).computeOverall(area, fromMs, toMs),
+      (gone) => {
+        const unwritten = progress.unwritten(area, 'hour')
+        const open =
+          unwritten === 'all' ? 'all' : openSteps(unwritten, { fromMs, toMs }, hourMs, nowMs())
+        return request.store.within(gone).computeOverall(area, fromMs, toMs, open)
+      },
       request.gone,
     )
 

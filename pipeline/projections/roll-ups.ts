@@ -17,8 +17,9 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { readEntry } from '../../runtime/nats/buckets/read-entry.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
+import { fewestCounted } from '../../store/hour-values.ts'
 import { statRules } from '../../store/stat-fields.ts'
-import type { BucketSize } from '../../store/store.ts'
+import type { AreaStats, BucketSize } from '../../store/store.ts'
 import type { ReadRows } from '../read-rows.ts'
 import { markSensor, marksOf, type SensorMarks, takeOver, tasksOf } from './sensor-marks.ts'
 import { pastDays, type SensorRowsStore, writeSensors } from './sensor-rows.ts'
@@ -170,12 +171,19 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
   const failed = new AbortController()
   const stop = AbortSignal.any([options.stop, failed.signal])
 
+  /** Killed before: the hour is read from its readings, and is dirty still. */
+  const keepValues = async (area: string, rows: readonly AreaStats[]): Promise<void> => {
+    for (const { readings, startMs } of rows)
+      if (readings >= fewestCounted) await store.keepHourValues(area, startMs)
+  }
+
   const compute = async (closed: Dirty, stepMs: number, size: BucketSize): Promise<void> => {
     const write = size === 'hour' ? store.writeAreaHours : store.writeAreaDays
     for (const [area, starts] of closed) {
       for (const { fromMs, toMs } of spansOf(starts, stepMs)) {
         const rows = await store.computeBuckets(area, fromMs, toMs, size)
         if (rows.length > 0) await write(rows)
+        if (size === 'hour') await keepValues(area, rows)
       }
     }
   }

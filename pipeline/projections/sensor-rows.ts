@@ -10,6 +10,7 @@ export type SensorRowsStore = Pick<
   | 'rangeAll'
   | 'keptFromMs'
   | 'computeBuckets'
+  | 'keepHourValues'
   | 'computeSensors'
   | 'writeAreaHours'
   | 'writeAreaDays'

@@ -11,6 +11,7 @@ import {
 } from '../store.ts'
 import { influxClient } from './client.ts'
 import { influxDelete } from './delete.ts'
+import { hourValuesLines } from './hour-values.ts'
 import { rollupLine, sensorLine } from './line-protocol.ts'
 import { influxListings } from './listings.ts'
 import { type InfluxQuery, influxQuery } from './query.ts'
@@ -60,9 +61,14 @@ export async function openInfluxStore({
   const readsUnder = (signal?: AbortSignal): StoreReads => {
     const bounded: InfluxQuery = (statements, params) => query(statements, params, signal)
     const ofRollups: InfluxQuery = (statements, params) => rollupQuery(statements, params, signal)
+    const { computeBuckets, computeOverall } = influxStats({
+      readings: bounded,
+      rollups: ofRollups,
+    })
     return {
       ...influxReads(bounded, now),
-      ...influxStats(bounded),
+      computeBuckets,
+      computeOverall,
       areaHours: async (area, fromMs, toMs) =>
         influxRollups(ofRollups, 'reading_1h', area, fromMs, toMs),
       areaDays: async (area, fromMs, toMs) =>
@@ -71,6 +77,7 @@ export async function openInfluxStore({
     }
   }
 
+  const { computeHourValues } = influxStats({ readings: query, rollups: rollupQuery })
   const writeRollups = async (lines: readonly string[]): Promise<void> => {
     const { bad, dropped } = await writeLines(
       rollupApi,
@@ -104,6 +111,10 @@ export async function openInfluxStore({
     writePacked,
     writeAreaHours: async (rows) => writeRollups(rows.map((row) => rollupLine('reading_1h', row))),
     writeAreaDays: async (rows) => writeRollups(rows.map((row) => rollupLine('reading_1d', row))),
+    keepHourValues: async (area, startMs) => {
+      const values = await computeHourValues(area, startMs)
+      if (values) await writeRollups(hourValuesLines(area, startMs, values))
+    },
     names: async () => influxNames(query),
     computeSensors: influxSensors(query),
     writeSensorHours: async (rows) => writeRollups(rows.map((row) => sensorLine('sensor_1h', row))),

@@ -1,51 +1,66 @@
 import type { QualityFilter } from '../../core/air/quality-level.ts'
-import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import { floorTo, hourMs } from '../../core/time.ts'
+import { besideHours, encodeHourValues } from '../hour-values.ts'
 import { usualRows } from '../raw-rows.ts'
-import { type BucketSummary, statCollector } from '../stat-collector.ts'
+import { type BucketSummary, type StatCollector, statCollector } from '../stat-collector.ts'
 import { areaStats, noValues, statFields, statNames, statsOf } from '../stat-fields.ts'
+import { bucketMs, daysOf, type Span } from '../step-spans.ts'
 import type { AreaStats, FieldStats, Store } from '../store.ts'
 import { collectRows } from './collect-rows.ts'
+import { addHours } from './hour-values.ts'
 import type { RollupMeasurement } from './line-protocol.ts'
 import { type InfluxCell, type InfluxQuery, timeParam } from './query.ts'
 
-export type InfluxStats = Pick<Store, 'computeBuckets' | 'computeOverall'>
+export type InfluxStats = Pick<Store, 'computeBuckets' | 'computeOverall'> & {
+  /** undefined: the hour has no readings. */
+  readonly computeHourValues: (area: string, startMs: number) => Promise<Uint8Array | undefined>
+}
 
 /**
  * Statistics of raw rows. InfluxDB hands over the values and we rank them: its own `median` and
  * `percentile` of six fields cost it 2.5 times the CPU of this (4.6 s against 1.9 for a day of
  * 1,000 sensors), and the answers equal those of the other engine to the last digit.
  */
-export function influxStats(query: InfluxQuery): InfluxStats {
+export function influxStats(queries: {
+  readonly readings: InfluxQuery
+  readonly rollups: InfluxQuery
+}): InfluxStats {
   const collect = async (
     area: string,
-    fromMs: number,
-    toMs: number,
+    span: Span,
+    collector: StatCollector,
     bucketOf: (timeMs: number) => number,
     quality?: QualityFilter,
-  ): Promise<readonly BucketSummary[]> => {
-    const collector = statCollector()
-    const into = { collector, rows: usualRows(quality), bucketOf }
-    await collectRows(query, { area }, { fromMs, toMs }, into)
-    return collector.summaries()
-  }
+  ): Promise<void> =>
+    collectRows(queries.readings, { area }, span, { collector, rows: usualRows(quality), bucketOf })
 
   return {
     computeBuckets: async (area, fromMs, toMs, size, quality) => {
-      const sizeMs = size === 'hour' ? hourMs : dayMs
       const rows: AreaStats[] = []
       // a UTC day at a time: memory is bounded by what one day holds
-      for (let from = fromMs; from < toMs; ) {
-        const to = Math.min(toMs, floorTo(from, dayMs) + dayMs)
-        const startOf = (timeMs: number): number => floorTo(timeMs, sizeMs)
-        const buckets = await collect(area, from, to, startOf, quality)
-        rows.push(...buckets.map((bucket) => statsOfBucket(area, bucket)))
-        from = to
+      for (const day of daysOf({ fromMs, toMs })) {
+        const collector = statCollector()
+        await collect(area, day, collector, (timeMs) => floorTo(timeMs, bucketMs[size]), quality)
+        rows.push(...collector.summaries().map((bucket) => statsOfBucket(area, bucket)))
       }
       return rows
     },
-    computeOverall: async (area, fromMs, toMs) => {
-      const [bucket] = fromMs < toMs ? await collect(area, fromMs, toMs, () => fromMs) : []
+    computeOverall: async (area, fromMs, toMs, unwritten = 'all') => {
+      if (fromMs >= toMs) return undefined
+      const collector = statCollector()
+      const span = { fromMs, toMs }
+      const hours = await addHours(queries.rollups, area, span, unwritten, collector)
+      for (const rest of besideHours(span, hours))
+        await collect(area, rest, collector, () => fromMs)
+      const [bucket] = collector.summaries()
       return bucket === undefined ? undefined : statsOfBucket(area, bucket)
+    },
+    computeHourValues: async (area, startMs) => {
+      const collector = statCollector()
+      const span = { fromMs: startMs, toMs: startMs + hourMs }
+      await collect(area, span, collector, () => startMs)
+      const [hour] = collector.hours()
+      return hour && encodeHourValues(hour)
     },
   }
 }

@@ -9,6 +9,7 @@ import type {
   StatQuery,
   StepStats,
   StoredNames,
+  Unwritten,
   UpTo,
 } from '../store.ts'
 import type { Fault } from './fault.ts'
@@ -45,7 +46,15 @@ export type SqliteCalls = {
     sizeMs: number,
     quality?: QualityFilter,
   ) => PackedStats
-  readonly computeOverall: (area: string, fromMs: number, toMs: number) => PackedStats
+  readonly computeOverall: (
+    area: string,
+    fromMs: number,
+    toMs: number,
+    unwritten?: Unwritten,
+  ) => PackedStats
+  /** undefined: the hour has no readings. */
+  readonly computeHourValues: (area: string, startMs: number) => Uint8Array | undefined
+  readonly writeHourValues: (area: string, startMs: number, values: Uint8Array) => void
   readonly rollups: (table: RollupTable, area: string, fromMs: number, toMs: number) => PackedStats
   readonly writeRollups: (table: RollupTable, rows: PackedStats) => void
   readonly names: () => StoredNames

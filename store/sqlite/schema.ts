@@ -21,8 +21,9 @@ import type { StatField } from '../store.ts'
  * | 4 | 0.2 | hours and days of sensors |
  * | 5 | 0.2 | statistics count the failed readings, which are in them no more |
  * | 6 | 0.2 | which readings were back-fill when they arrived |
+ * | 7 | 0.2 | how often each value is there in an area's hour |
  */
-export const schemaVersion = 6
+export const schemaVersion = 7
 /** The bytes "airp" in the file's header: this file is ours. */
 export const applicationId = 0x61697270
 
@@ -159,6 +160,13 @@ create table if not exists signature(
   signature blob not null,
   text text not null,
   primary key(s, t)
+) without rowid, strict;
+-- for statistics of many hours (\`hour-values.ts\`); not for people
+create table if not exists area_hour_values(
+  a integer not null,
+  t integer not null,
+  counted blob not null,
+  primary key(a, t)
 ) without rowid, strict;
 ${sensorRollup('sensor_hour')}
 ${sensorRollup('sensor_day')}`

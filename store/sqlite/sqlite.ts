@@ -75,6 +75,10 @@ export async function openSqliteStore({
     within: (signal) => readsOver(reader, statistics, signal),
     writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
     writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
+    keepHourValues: async (area, startMs) => {
+      const values = await statistics.call('computeHourValues', [area, startMs])
+      if (values) await writer.call('writeHourValues', [area, startMs, values])
+    },
     names: async () => reader.call('names', []),
     computeSensors: async (sensors, fromMs, toMs, size) =>
       unpackSensorStats(await statistics.call('computeSensors', [sensors, fromMs, toMs, size])),
@@ -108,8 +112,10 @@ function readsOver(reader: SqliteLane, statistics: SqliteLane, signal?: AbortSig
       const asked = [area, fromMs, toMs, sizeMs[size], quality] as const
       return unpackStats(await statistics.call('computeBuckets', [...asked], how))
     },
-    computeOverall: async (area, fromMs, toMs) =>
-      unpackStats(await statistics.call('computeOverall', [area, fromMs, toMs], how))[0],
+    computeOverall: async (area, fromMs, toMs, unwritten) => {
+      const asked = [area, fromMs, toMs, unwritten] as const
+      return unpackStats(await statistics.call('computeOverall', [...asked], how))[0]
+    },
     areaHours: async (area, fromMs, toMs) =>
       unpackStats(await reader.call('rollups', ['area_hour', area, fromMs, toMs], how)),
     areaDays: async (area, fromMs, toMs) =>

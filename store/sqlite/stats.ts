@@ -1,74 +1,89 @@
-import { wholeNetwork } from '../../core/air/area.ts'
-import type { QualityFilter } from '../../core/air/quality-level.ts'
-import { dayMs } from '../../core/time.ts'
+import { floorTo, hourMs } from '../../core/time.ts'
+import {
+  besideHours,
+  decodeHourValues,
+  encodeHourValues,
+  hoursIn,
+  isOfHour,
+} from '../hour-values.ts'
 import { usualRows } from '../raw-rows.ts'
-import { statCollector } from '../stat-collector.ts'
-import { statFields } from '../stat-fields.ts'
+import { type StatCollector, statCollector } from '../stat-collector.ts'
+import { daysOf, type Span } from '../step-spans.ts'
+import type { Unwritten } from '../store.ts'
 import type { SqliteCalls } from './calls.ts'
-import type { Row, SqliteFile } from './file.ts'
+import type { FeedRows } from './feed-rows.ts'
+import { bytesOf, type SqliteFile } from './file.ts'
 import { numberOf } from './pack.ts'
 import { type PackedStats, packSummaries, statsWidth } from './pack-stats.ts'
 import { type RollupTable, statColumns } from './schema.ts'
 
-export type SqliteStats = Pick<SqliteCalls, 'computeBuckets' | 'computeOverall' | 'rollups'>
+export type SqliteStats = Pick<
+  SqliteCalls,
+  'computeBuckets' | 'computeOverall' | 'computeHourValues' | 'rollups'
+>
 
-/**
- * Statistics from raw rows. The rows never become objects: an aggregate of ours takes their
- * values inside SQLite's loop (0.25 µs a row, where fetching them costs 0.5).
- * @param mustBeWanted throws if the caller of the call under way has given up
- */
-export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteStats {
-  let rows = 0
-  let take = usualRows()
-  db.aggregate(
-    'area_stats',
-    statCollector,
-    (collector, cells) => {
-      // a millisecond's worth: an error leaves the statement
-      if (++rows % rowsBetweenLooks === 0) mustBeWanted()
-      const [bucket, flags] = cells
-      take.add(collector, numberOf(bucket), numberOf(flags), (at) => cells[at + 2], undefined)
-    },
-    (collector) => new Uint8Array(packSummaries(collector.summaries()).buffer),
-  )
-  const areaNumber = (area: string): number | undefined => {
-    const row = db.all('select n from area where name = ?', area)[0]
-    return row === undefined ? undefined : numberOf(row[0])
-  }
-
-  const compute = (
-    bucket: string,
+/** Statistics of areas. */
+export function sqliteStats(
+  db: SqliteFile,
+  { feedRaw, sourceOf, numberIn }: FeedRows,
+): SqliteStats {
+  /** Adds the hours whose values are written to one bucket. @returns their starts */
+  const addHours = (
+    into: StatCollector,
     area: string,
-    params: readonly number[],
-    quality?: QualityFilter,
-  ): Float64Array => {
-    take = usualRows(quality)
-    if (area === wholeNetwork) return cellsOf(db.all(`select ${bucket} ${ofNetwork}`, ...params))
-    const a = areaNumber(area)
-    if (a === undefined) return new Float64Array()
-    return cellsOf(db.all(`select ${bucket} ${ofArea}`, ...params, a))
+    span: Span,
+    unwritten: Unwritten,
+  ): number[] => {
+    const a = unwritten === 'all' ? undefined : numberIn('area', 'name', area)
+    const { fromMs, toMs } = hoursIn(span)
+    const rows = a === undefined ? [] : db.all(selectHourValues, a, fromMs, toMs)
+    const added: number[] = []
+    for (const [t, bytes, readings, failed] of rows) {
+      const startMs = numberOf(t)
+      if (unwritten === 'all' || unwritten.has(startMs)) continue
+      const hour = decodeHourValues(bytesOf(bytes))
+      if (!isOfHour(hour, readings, failed)) continue
+      into.addHour(span.fromMs, hour)
+      added.push(startMs)
+    }
+    return added
   }
 
   return {
     computeBuckets: (area, fromMs, toMs, sizeMs, quality) => {
+      const source = sourceOf({ area })
+      const startOf = (timeMs: number): number => floorTo(timeMs, sizeMs)
       // a UTC day at a time: memory is bounded by what one day holds
       const days: Float64Array[] = []
-      for (let from = fromMs; from < toMs; ) {
-        const to = Math.min(toMs, Math.floor(from / dayMs) * dayMs + dayMs)
-        const bucket = statsBy('r.t - r.t % cast(? as integer)')
-        days.push(compute(bucket, area, [sizeMs, from, to], quality))
-        from = to
+      for (const day of daysOf({ fromMs, toMs })) {
+        const collector = statCollector()
+        feedRaw(source, usualRows(quality), day, collector, startOf)
+        days.push(packSummaries(collector.summaries()))
       }
       return { areas: [area], cells: concat(days) }
     },
 
-    computeOverall: (area, fromMs, toMs) => ({
-      areas: [area],
-      cells: concat([compute(statsBy('cast(? as integer)'), area, [fromMs, fromMs, toMs])]),
-    }),
+    computeOverall: (area, fromMs, toMs, unwritten = 'all') =>
+      // one view of the file: what is in an hour is not in the rest
+      db.transaction('read', () => {
+        const collector = statCollector()
+        const hours = addHours(collector, area, { fromMs, toMs }, unwritten)
+        const source = sourceOf({ area })
+        for (const span of besideHours({ fromMs, toMs }, hours))
+          feedRaw(source, usualRows(), span, collector, () => fromMs)
+        return { areas: [area], cells: packSummaries(collector.summaries()) }
+      }),
+
+    computeHourValues: (area, startMs) => {
+      const collector = statCollector()
+      const span = { fromMs: startMs, toMs: startMs + hourMs }
+      feedRaw(sourceOf({ area }), usualRows(), span, collector, () => startMs)
+      const [hour] = collector.hours()
+      return hour && encodeHourValues(hour)
+    },
 
     rollups: (table, area, fromMs, toMs) => {
-      const a = areaNumber(area)
+      const a = numberIn('area', 'name', area)
       const rows = a === undefined ? [] : db.all(selectRollup[table], a, fromMs, toMs)
       const cells = new Float64Array(rows.length * statsWidth)
       for (const [i, row] of rows.entries()) {
@@ -82,16 +97,10 @@ export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteSta
   }
 }
 
-const rowsBetweenLooks = 4_096
-
-const statsBy = (bucket: string): string =>
-  `area_stats(${bucket}, r.flags, ${statFields.map((field) => `r.${field}`).join(', ')})`
-// cross join: sensors outside, so that each one's rows are read in a row
-const ofNetwork = `from sensor cross join reading r
-  on r.s = sensor.n and r.t >= ? and r.t < ?`
-const ofArea = `from sensor_area cross join reading r
-  on r.s = sensor_area.s and r.t >= ? and r.t < ? and r.a = sensor_area.a
-  where sensor_area.a = ?`
+// the row of the hour says how many readings it is of: values of fewer are of before a late one
+const selectHourValues = `select v.t, v.counted, h.readings, h.failed
+  from area_hour_values v join area_hour h on h.a = v.a and h.t = v.t
+  where v.a = ? and v.t >= ? and v.t < ?`
 
 const selectRollupFrom = (table: RollupTable): string =>
   `select t, readings, failed, ${statColumns.join(', ')} from ${table}
@@ -99,12 +108,6 @@ const selectRollupFrom = (table: RollupTable): string =>
 const selectRollup: Readonly<Record<RollupTable, string>> = {
   area_hour: selectRollupFrom('area_hour'),
   area_day: selectRollupFrom('area_day'),
-}
-
-function cellsOf(rows: readonly Row[]): Float64Array {
-  const blob = rows[0]?.[0]
-  // copied: a Float64Array must start at a multiple of 8
-  return blob instanceof Uint8Array ? new Float64Array(blob.slice().buffer) : new Float64Array()
 }
 
 function concat(parts: readonly Float64Array[]): PackedStats['cells'] {

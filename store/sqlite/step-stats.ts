@@ -1,14 +1,14 @@
-import { wholeNetwork } from '../../core/air/area.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { floorTo } from '../../core/time.ts'
 import { orNull } from '../packed-readings.ts'
-import { type RawRows, rawRows, usualRows } from '../raw-rows.ts'
-import { type StatCollector, statCollector } from '../stat-collector.ts'
+import { rawRows, usualRows } from '../raw-rows.ts'
+import { statCollector } from '../stat-collector.ts'
 import { statNames, statsOf, stepsPerUnit } from '../stat-fields.ts'
 import { addSummaries, type StepCollector, stepCollector } from '../step-collector.ts'
-import { bucketMs, daysOf, type Span, stepSpans } from '../step-spans.ts'
+import { bucketMs, daysOf, stepSpans } from '../step-spans.ts'
 import type { StatQuery, StepStats } from '../store.ts'
 import type { SqliteCalls } from './calls.ts'
+import type { FeedRows, Source } from './feed-rows.ts'
 import { type Row, type SqliteFile, textOf } from './file.ts'
 import { numberOf } from './pack.ts'
 import { fieldStatsIn, pushSummaries } from './pack-sensor-stats.ts'
@@ -16,58 +16,8 @@ import { fieldNumber, sensorColumns } from './schema.ts'
 
 export type SqliteSteps = Pick<SqliteCalls, 'names' | 'computeSensors' | 'statistics'>
 
-/** @param mustBeWanted throws if the caller of the call under way has given up */
-export function sqliteSteps(db: SqliteFile, mustBeWanted: () => void): SqliteSteps {
-  let take: (cells: Row) => void = () => undefined
-  let rows = 0
-  // rows go to what is being made now, inside SQLite's loop: none of them becomes an object
-  db.aggregate(
-    'take_rows',
-    () => undefined,
-    (_, cells) => {
-      if (++rows % rowsBetweenLooks === 0) mustBeWanted()
-      take(cells)
-    },
-    () => nothing,
-  )
-  const feed = (sql: string, params: readonly number[], into: (cells: Row) => void): void => {
-    take = into
-    mustBeWanted()
-    db.all(sql, ...params)
-  }
-  const numberIn = (table: 'sensor' | 'area', column: string, name: string): number | undefined => {
-    const row = db.all(`select n from ${table} where ${column} = ?`, name)[0]
-    return row === undefined ? undefined : numberOf(row[0])
-  }
-
-  const feedRaw = (
-    source: Source,
-    { selected, add }: RawRows<number>,
-    { fromMs, toMs }: Span,
-    collector: StatCollector,
-    partAt: (timeMs: number) => number,
-  ): void => {
-    const columns = selected.map((field) => `, r.${field}`).join('')
-    const into = (cells: Row): void => {
-      const [t, s, flags] = cells
-      const valueAt = (at: number): unknown => cells[at + 3]
-      add(collector, partAt(numberOf(t)), numberOf(flags), valueAt, numberOf(s))
-    }
-    const select = `select take_rows(r.t, r.s, r.flags${columns})`
-    if (source.kind === 'network') return feed(`${select} ${ofNetwork}`, [fromMs, toMs], into)
-    if (source.kind === 'area') return feed(`${select} ${ofArea}`, [fromMs, toMs, source.a], into)
-    for (const s of source.sensors) feed(`${select} ${ofSensor}`, [s, fromMs, toMs], into)
-  }
-
-  const sourceOf = (of: StatQuery['of']): Source => {
-    if ('sensors' in of) {
-      const sensors = of.sensors.flatMap((id) => numberIn('sensor', 'id', id) ?? [])
-      return { kind: 'sensors', sensors }
-    }
-    const a = numberIn('area', 'name', of.area)
-    if (of.area === wholeNetwork) return { kind: 'network', a: a ?? -1 }
-    return a === undefined ? { kind: 'sensors', sensors: [] } : { kind: 'area', a }
-  }
+export function sqliteSteps(db: SqliteFile, rows: FeedRows): SqliteSteps {
+  const { feed, feedRaw, sourceOf, numberIn } = rows
 
   const statistics = (query: StatQuery): readonly StepStats[] => {
     const { of, fields, from } = query
@@ -118,22 +68,6 @@ export function sqliteSteps(db: SqliteFile, mustBeWanted: () => void): SqliteSte
     statistics,
   }
 }
-
-type Source =
-  | { readonly kind: 'network'; readonly a: number }
-  | { readonly kind: 'area'; readonly a: number }
-  | { readonly kind: 'sensors'; readonly sensors: readonly number[] }
-
-const rowsBetweenLooks = 4_096
-const nothing = new Uint8Array()
-
-// cross join: sensors outside, so that each one's rows are read in a row
-const ofNetwork = `from sensor cross join reading r
-  on r.s = sensor.n and r.t >= ? and r.t < ?`
-const ofArea = `from sensor_area cross join reading r
-  on r.s = sensor_area.s and r.t >= ? and r.t < ? and r.a = sensor_area.a
-  where sensor_area.a = ?`
-const ofSensor = 'from reading r where r.s = ? and r.t >= ? and r.t < ?'
 
 /** How written parts are read: `take_rows` over the columns of a part, and what takes them. */
 type Reader = {

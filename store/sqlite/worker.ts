@@ -15,6 +15,7 @@ import {
 } from './calls.ts'
 import { sqliteDeletes } from './delete.ts'
 import { faultOf } from './fault.ts'
+import { feedRows } from './feed-rows.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { sqliteListings } from './listings.ts'
 import { sqliteReads } from './read.ts'
@@ -43,10 +44,11 @@ function open(): SqliteCalls {
   const ping = (): void => {
     db.all('select count(*) from sqlite_schema')
   }
+  const rows = feedRows(db, mustBeWanted)
   const calls = {
     ...sqliteReads(db),
-    ...sqliteStats(db, mustBeWanted),
-    ...sqliteSteps(db, mustBeWanted),
+    ...sqliteStats(db, rows),
+    ...sqliteSteps(db, rows),
     ...sqliteWrites(db),
     ...sqliteDeletes(db),
     ...sqliteListings(db),
@@ -85,6 +87,10 @@ function perform(calls: SqliteCalls, request: Request): ReturnType<SqliteCalls[R
       return calls.computeBuckets(...request.args)
     case 'computeOverall':
       return calls.computeOverall(...request.args)
+    case 'computeHourValues':
+      return calls.computeHourValues(...request.args)
+    case 'writeHourValues':
+      return calls.writeHourValues(...request.args)
     case 'rollups':
       return calls.rollups(...request.args)
     case 'writeRollups':

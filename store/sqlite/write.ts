@@ -16,6 +16,7 @@ import {
 export type SqliteWrites = {
   readonly writeBatch: (batches: readonly PackedReadings[]) => void
   readonly writeRollups: (table: RollupTable, rows: PackedStats) => void
+  readonly writeHourValues: (area: string, startMs: number, values: Uint8Array) => void
   readonly writeSensors: (table: SensorTable, rows: PackedSensorStats) => void
 }
 
@@ -84,6 +85,12 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
           const [area, ...rest] = cells.subarray(i, i + statsWidth)
           db.run(replaceRollup[table], areaNumbers[area!]!, ...rest)
         }
+      })
+    },
+
+    writeHourValues: (area, startMs, values) => {
+      db.transaction('write', () => {
+        db.run(replaceHourValues, areas.numbersOf([area])[0]!, startMs, values)
       })
     },
 
@@ -199,6 +206,8 @@ const replaceRollup: Readonly<Record<RollupTable, string>> = {
   area_hour: replaceRollupIn('area_hour'),
   area_day: replaceRollupIn('area_day'),
 }
+
+const replaceHourValues = 'insert or replace into area_hour_values(a, t, counted) values (?, ?, ?)'
 
 /** After sensor and time. */
 const failedPlace = sensorColumns.indexOf('failed') - 2

@@ -592,6 +592,79 @@ export function storeContract(
         },
       )
 
+      const overallAreas = ['Ikeja', 'Lekki, Phase 1', wholeNetwork]
+      const hourStarts = Array.from({ length: 74 }, (_, at) => noon + (at - 1) * hourMs)
+      const keepHours = async (store: Store, area: string): Promise<void> => {
+        await store.writeAreaHours(await store.computeBuckets(area, noon, noon + 3 * dayMs, 'hour'))
+        for (const start of hourStarts) await store.keepHourValues(area, start)
+      }
+
+      onStore(
+        'a span is the same to the last bit, whichever of its hours are read from readings',
+        async ({ store }) => {
+          await store.writeBatch(once(spread(1500, 11)))
+          for (const area of overallAreas) await keepHours(store, area)
+          await fc.assert(
+            fc.asyncProperty(
+              fc.constantFrom(...overallAreas, 'Nowhere'),
+              fc.integer({ min: -hourMs, max: 3 * dayMs }),
+              fc.integer({ min: 1, max: 30 * hourMs }),
+              fc.subarray(hourStarts),
+              async (area, after, lengthMs, open) => {
+                const span = [area, noon + after, noon + after + lengthMs] as const
+                expect(await store.computeOverall(...span, new Set(open))).toEqual(
+                  await store.computeOverall(...span),
+                )
+              },
+            ),
+            { numRuns: 60 },
+          )
+        },
+      )
+
+      onStore(
+        'what an hour held before a late reading counts no more once its statistics are written',
+        async ({ store }) => {
+          const rows = once(spread(300, 12))
+          const late = reading({ timeMs: noon + 90 * minuteMs + 1, pm25: 29_999, aqi: 499 })
+          const open = new Set<number>()
+          const span = ['Ikeja', noon, noon + dayMs] as const
+          await store.writeBatch(rows)
+          await keepHours(store, 'Ikeja')
+          await store.writeBatch([late])
+          await store.writeAreaHours(await store.computeBuckets(...span, 'hour'))
+          const whole = await store.computeOverall(...span)
+          expect(whole?.fields.pm25.max).toBe(299.99)
+          expect(await store.computeOverall(...span, open)).toEqual(whole)
+          await store.keepHourValues('Ikeja', noon + hourMs)
+          expect(await store.computeOverall(...span, open)).toEqual(whole)
+        },
+      )
+
+      onStore('the values of an hour take the place of its readings', async ({ store }) => {
+        const rows = Array.from({ length: 40_000 }, (_, at) =>
+          reading({
+            sensor: sensorId(1 + (at % 9)),
+            timeMs: noon + Math.floor(at / 9) * 500 + (at % 9),
+            // no two alike, so that they take more than a field of InfluxDB holds
+            pm25: (at * 7_919) % 40_009,
+            pm10: (at * at * 31) % 3_000_017,
+            co2: 40_000 + ((at * at * 17) % 4_000_037),
+          }),
+        )
+        for (let at = 0; at < rows.length; at += 10_000)
+          await store.writeBatch(rows.slice(at, at + 10_000))
+        const span = ['Ikeja', noon, noon + hourMs] as const
+        const whole = await store.computeOverall(...span)
+        await store.writeAreaHours(await store.computeBuckets(...span, 'hour'))
+        await store.keepHourValues('Ikeja', noon)
+        const sensors = [...new Set(rows.map(({ sensor }) => sensor))]
+        const all = sensors.map((sensor) => ({ sensor, lastSeq: Number.MAX_SAFE_INTEGER }))
+        await store.deleteReadings(all, noon, noon + hourMs)
+        expect(await store.computeOverall(...span)).toBeUndefined()
+        expect(await store.computeOverall(...span, new Set())).toEqual(whole)
+      })
+
       onStore(
         'a bucket counts its readings, and leaves out what none of them measured',
         async ({ store }) => {

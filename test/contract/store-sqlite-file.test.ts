@@ -11,6 +11,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { valueOf } from '../../core/air/values.ts'
+import { feedRows } from '../../store/sqlite/feed-rows.ts'
 import { openSqliteFile } from '../../store/sqlite/file.ts'
 import { migrate, missingColumns } from '../../store/sqlite/migrate.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
@@ -228,8 +229,8 @@ describe('a file of an earlier version', () => {
       onNotice: (line) => void notices.push(line),
     })
     expect(await store.existing([first, second])).toEqual([first, second])
-    expect(notices.at(0)).toContain('table reading gets 14 columns (schema 1 to 6)')
-    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 6 now`)
+    expect(notices.at(0)).toContain('table reading gets 14 columns (schema 1 to 7)')
+    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 7 now`)
     const [hour] = await store.areaHours('Ikeja', early, late)
     expect(hour?.fields.pm25).toEqual({ ...noValues, ...plain(45.3), n: 1 })
     expect(hour?.fields.no2.n).toBe(0)
@@ -289,7 +290,7 @@ describe('a file of an earlier version', () => {
     await using reader = await openSqliteStore({ file: folder.file, readOnly: true })
     await expect(reader.existing([first])).rejects.toThrow(StoreUnavailable)
     await expect(reader.existing([first])).rejects.toThrow(
-      'is of schema version 1, this airproof needs 6: its pipeline brings it up when it starts',
+      'is of schema version 1, this airproof needs 7: its pipeline brings it up when it starts',
     )
     await using writer = await openSqliteStore({ file: folder.file })
     expect(await reader.existing([first])).toEqual([first])
@@ -332,7 +333,7 @@ describe('a file of an earlier version', () => {
       await using store = await openSqliteStore({ file: folder.file })
       expect(await store.existing([first, second])).toEqual([first, second])
       using db = new DatabaseSync(folder.file, { readOnly: true })
-      expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 6 })
+      expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 7 })
     },
   )
 
@@ -350,7 +351,7 @@ describe('a file of an earlier version', () => {
       )
     expect(() => bringUp(64 * 1024 * 1024 - 1)).toThrow(StoreMisconfigured)
     expect(() => bringUp(0)).toThrow(
-      'is of schema version 1 and is to be brought up to 6: make room first, 64 MiB are needed beside it',
+      'is of schema version 1 and is to be brought up to 7: make room first, 64 MiB are needed beside it',
     )
     expect([printed, missingColumns(db)]).toEqual([[], missing])
     bringUp(64 * 1024 * 1024)
@@ -389,7 +390,7 @@ describe('a file that cannot be used', () => {
     [
       'was made by a newer airproof',
       (file) => afterwards(file, 'pragma user_version = 99'),
-      /schema version 99, and this airproof reads it up to 6: use the airproof that wrote it/,
+      /schema version 99, and this airproof reads it up to 7: use the airproof that wrote it/,
     ],
   ]
   test.each(unusable)('because it %s says so and names it', async (_, spoil, words) => {
@@ -518,10 +519,11 @@ test('statistics that nobody waits for are left between two rows, and the file i
   using db = openSqliteFile(folder.file, true)
   let looks = 0
   let isWanted = false
-  const stats = sqliteStats(db, () => {
+  const mustBeWanted = (): void => {
     looks++
     if (!isWanted) throw givenUp()
-  })
+  }
+  const stats = sqliteStats(db, feedRows(db, mustBeWanted))
   expect(() => stats.computeOverall(wholeNetwork, early, late)).toThrow(StoreUnavailable)
   expect(looks).toBe(1)
   isWanted = true

@@ -24,6 +24,8 @@ export type TestBucket = InfluxBuckets & {
 
 export type TestInflux = AsyncDisposable & {
   readonly url: string
+  /** Of its data. */
+  readonly folder: string
   readonly pid: () => number
   readonly operatorToken: string
   /** A fresh pair of buckets, so that one server per test file is enough. */
@@ -60,6 +62,7 @@ export async function testInflux(): Promise<TestInflux> {
   const operator = await setUpInflux({ url, org, username: 'operator', password: secret() })
   return {
     url,
+    folder,
     pid: () => server.pid,
     operatorToken: operator.operatorToken,
     newBucket: async () => {

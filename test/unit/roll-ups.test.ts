@@ -10,6 +10,7 @@ import type { ReadRows } from '../../pipeline/read-rows.ts'
 import type { LogRows } from '../../pipeline/rows-at-hand.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
+import { fewestCounted } from '../../store/hour-values.ts'
 import type { AreaStats, BucketSize, SensorStats } from '../../store/store.ts'
 import { plainStats } from '../contract/store-statistics.ts'
 import { eventually } from '../support/eventually.ts'
@@ -37,6 +38,7 @@ function openJob() {
   const kept = new Map<string, string>()
   const hours = new Map<string, AreaStats>()
   const days = new Map<string, AreaStats>()
+  const valuesKept = new Set<string>()
   const sensorHours = new Map<string, SensorStats>()
   const sensorDays = new Map<string, SensorStats>()
   const state = {
@@ -114,6 +116,10 @@ function openJob() {
           state.computed++
           return bucketsOf(area, fromMs, toMs, size)
         },
+        keepHourValues: async (area, startMs) => {
+          // after the hour's statistics: they say what the values are of
+          if (hours.has(`${area} ${startMs}`)) valuesKept.add(`${area} ${startMs}`)
+        },
         writeAreaHours: writer(hours, ({ area }) => area),
         writeAreaDays: writer(days, ({ area }) => area),
         names: async () => ({
@@ -170,6 +176,7 @@ function openJob() {
     state,
     hours,
     days,
+    valuesKept,
     sensorHours,
     sensorDays,
     expectedSensors,
@@ -220,6 +227,19 @@ test('an hour and a day are computed when they are over, for their area and the 
   job.state.nowMs = startMs + dayMs
   await settled(job)
   expect(job.days.get(`Yaba ${startMs}`)?.fields.pm25.mean).toBe(30)
+  await stop()
+})
+
+test('the values of an hour are kept after its statistics, if it has many readings', async () => {
+  const job = openJob()
+  const stop = job.start()
+  const many = Array.from({ length: fewestCounted }, (_, at) => row(startMs + at, at))
+  job.commit(...many, row(startMs, 1, 'Yaba'))
+  job.state.nowMs = startMs + hourMs
+  await eventually('the hours are written', () => job.hours.size === 3 && job.valuesKept.size === 2)
+  expect([...job.valuesKept].toSorted()).toEqual(
+    [`Ikeja ${startMs}`, `${wholeNetwork} ${startMs}`].toSorted(),
+  )
   await stop()
 })
 
