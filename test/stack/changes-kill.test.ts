@@ -26,7 +26,7 @@ import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const killsForMs = inject('soak') ? 90 * secondMs : 15 * secondMs
+const killsForMs = inject('soak') ? 90 * secondMs : 9 * secondMs
 const clients = 4
 
 async function newKey(nc: NatsConnection): Promise<string> {

@@ -27,7 +27,8 @@ import { influxMissing } from '../support/influx.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const killsForMs = inject('soak') ? 90 * secondMs : 12 * secondMs
+/** How long there are kills, and between two readings of a sensor. */
+const [killsForMs, everyMs] = inject('soak') ? [90 * secondMs, 60] : [8 * secondMs, 120]
 const failingShare = 0.02
 
 async function survive(
@@ -52,7 +53,7 @@ async function survive(
   const sensors = startSensors(nc, {
     ids,
     random,
-    everyMs: 60,
+    everyMs,
     lateShare: 0.03,
     repeatShare: 0.03,
     rubbishShare: 0.01,

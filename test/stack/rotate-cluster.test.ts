@@ -43,6 +43,8 @@ async function sendingCity(folder: string) {
   const city = await startReplicatedCity({
     folder,
     sensors: 20,
+    // it is the servers that are rotated: what a second process of a kind does is in cluster-faults.test.ts
+    perKind: soak ? 2 : 1,
     env: { ANCHOR_INTERVAL: '2s' },
   })
   const { cluster, ids, services } = city

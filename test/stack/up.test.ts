@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { startChild } from '../../runtime/machine/child.ts'
 import { listProcesses } from '../../runtime/machine/process-list.ts'
@@ -33,66 +33,72 @@ async function ask({ api, key }: RunningInstance, path: string): Promise<Answer>
   return (await response.json()) as Answer
 }
 
-test.concurrent('the three lines it prints work as printed', async () => {
-  using folder = temporaryFolder()
-  await using up = await startUp(join(folder.path, 'data'))
-  const lines = up.printed.map((line) => line.trim()).filter((line) => line.startsWith('curl '))
-  expect(lines).toHaveLength(3)
-  for (const line of lines) {
-    const { stdout } = await sh('sh', ['-c', line])
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'success' })
-  }
-})
-
-test.concurrent('stopped by Ctrl-C it leaves no process, and the next start continues with the same key and NATS port', async () => {
-  using folder = temporaryFolder()
-  const data = join(folder.path, 'data')
-  const first = await startUp(data)
-  const file = realpathSync(join(data, 'readings.sqlite'))
-  expect(first.instance.store).toEqual({ kind: 'sqlite', file })
-  first.child.kill('SIGINT')
-  expect(await first.child.exited).toEqual({ code: 0, signal: null })
-  expect(first.printed.at(-1)).toMatch(/^stopped; the data are in .*data, `airproof up` continues/)
-  expect(existsSync(join(data, 'ready.json'))).toBe(false)
-  for (const pid of Object.values(first.instance.pids)) {
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-  }
-  await using second = await startUp(data)
-  const { key, account, nats } = first.instance
-  expect(second.instance).toMatchObject({ key, account, nats })
-})
-
 /** Fewer than the 600 requests a minute that an account has. */
 const withinQuota = { everyMs: 200 }
 
-test.concurrent('the simulated city is seen in /v1, also after the pipeline, the api and NATS were killed', async () => {
-  using folder = temporaryFolder()
-  const data = join(folder.path, 'data')
-  await using up = await startUp(data, '--demo', '5')
-  const { pids } = up.instance
-  await eventually(
-    'all five have been heard',
-    async () => (await ask(up.instance, '/v1/sensors?status=online')).count === 5,
-    withinQuota,
-  )
-  for (const name of ['api', 'pipeline', 'nats-server']) {
-    process.kill(pids[name] ?? 0, 'SIGKILL')
-    await eventually(`${name} runs again`, () => {
-      const now = readRunningInstance(data)?.pids[name]
-      return now !== undefined && now !== pids[name]
-    })
-  }
-  const from = new Date(Date.now()).toISOString()
-  const later = `/v1/readings?start_time=${from}`
-  const after = await eventually(
-    'a reading that was made after all of it',
-    async () => {
-      const answer = await ask(up.instance, later).catch(() => undefined)
-      return answer?.count ? answer : undefined
-    },
-    withinQuota,
-  )
-  expect(after.status).toBe('success')
+// one instance: nine processes start, are killed, stop, and start again
+describe('an instance', () => {
+  const opened = new AsyncDisposableStack()
+  let data: string
+  let up: RunningCity
+  beforeAll(async () => {
+    data = join(opened.use(temporaryFolder()).path, 'data')
+    up = opened.use(await startUp(data, '--demo', '5'))
+  })
+  afterAll(() => opened.disposeAsync())
+
+  test('the three lines it prints work as printed', async () => {
+    const lines = up.printed.map((line) => line.trim()).filter((line) => line.startsWith('curl '))
+    expect(lines).toHaveLength(3)
+    for (const line of lines) {
+      const { stdout } = await sh('sh', ['-c', line])
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'success' })
+    }
+  })
+
+  test('the simulated city is seen in /v1, also after the pipeline, the api and NATS were killed', async () => {
+    const { pids } = up.instance
+    await eventually(
+      'all five have been heard',
+      async () => (await ask(up.instance, '/v1/sensors?status=online')).count === 5,
+      withinQuota,
+    )
+    for (const name of ['api', 'pipeline', 'nats-server']) {
+      process.kill(pids[name] ?? 0, 'SIGKILL')
+      await eventually(`${name} runs again`, () => {
+        const now = readRunningInstance(data)?.pids[name]
+        return now !== undefined && now !== pids[name]
+      })
+    }
+    const from = new Date(Date.now()).toISOString()
+    const later = `/v1/readings?start_time=${from}`
+    const after = await eventually(
+      'a reading that was made after all of it',
+      async () => {
+        const answer = await ask(up.instance, later).catch(() => undefined)
+        return answer?.count ? answer : undefined
+      },
+      withinQuota,
+    )
+    expect(after.status).toBe('success')
+  })
+
+  test('stopped by Ctrl-C it leaves no process, and the next start continues with the same key and NATS port', async () => {
+    const file = realpathSync(join(data, 'readings.sqlite'))
+    expect(up.instance.store).toEqual({ kind: 'sqlite', file })
+    // those that run now: three were killed and started again
+    const { pids } = readRunningInstance(data) ?? up.instance
+    up.child.kill('SIGINT')
+    expect(await up.child.exited).toEqual({ code: 0, signal: null })
+    expect(up.printed.at(-1)).toMatch(/^stopped; the data are in .*data, `airproof up` continues/)
+    expect(existsSync(join(data, 'ready.json'))).toBe(false)
+    for (const pid of Object.values(pids)) {
+      expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    }
+    await using second = await startUp(data)
+    const { key, account, nats } = up.instance
+    expect(second.instance).toMatchObject({ key, account, nats })
+  })
 })
 
 test.concurrent('with no server available it names what to install and ends with 1', async () => {

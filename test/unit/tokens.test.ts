@@ -96,3 +96,16 @@ test('all styles are one file, so a class is styled by one room of the pages at 
   expect(rooms.size).toBeGreaterThan(100)
   expect([...rooms].filter(([, found]) => found.size > 1)).toEqual([])
 })
+
+test('the dark scheme changes variables and nothing else: the rest of a page is looked at once', () => {
+  const files = globSync('dashboard/web/**/*.css')
+  const blocks = files.flatMap((file) => [
+    ...readFileSync(file, 'utf8').matchAll(
+      /^@media \(prefers-color-scheme[^{]*\{\n([\s\S]*?)^\}/gm,
+    ),
+  ])
+  expect(blocks.length).toBeGreaterThanOrEqual(4)
+  const changed = blocks.flatMap(([, body = '']) => [...body.matchAll(/^\s*([\w-]+):/gm)])
+  expect(changed.length).toBeGreaterThan(80)
+  expect(changed.filter(([, name = '']) => !name.startsWith('--'))).toEqual([])
+})

@@ -1,5 +1,5 @@
 /**
- * A city on three NATS servers and InfluxDB as docs/growing.md describes it: two of each process that
+ * A city on three NATS servers and InfluxDB as docs/growing.md describes it: several of each process that
  * shares its work, one anchor, and sensors that sign in through the gates.
  */
 import { writeFileSync } from 'node:fs'
@@ -49,12 +49,15 @@ export type ReplicatedCity = AsyncDisposable & {
 type Options = {
   readonly folder: string
   readonly sensors: number
+  /** Of each process that shares its work. */
+  readonly perKind: number
   readonly env: Environment
 }
 
 export async function startReplicatedCity({
   folder,
   sensors,
+  perKind,
   env: more,
 }: Options): Promise<ReplicatedCity> {
   await using opened = new AsyncDisposableStack()
@@ -116,7 +119,7 @@ export async function startReplicatedCity({
     ...cluster.signIn(user),
     ...more,
   })
-  for (let i = 0; i < 2; i++) {
+  for (let i = 0; i < perKind; i++) {
     const [api, dashboard, push] = [await freePort(), await freePort(), await freePort()]
     apis.push(`http://127.0.0.1:${api}`)
     dashboards.push(`http://127.0.0.1:${dashboard}`)
