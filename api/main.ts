@@ -74,7 +74,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
     position: picture.position,
     staleMs,
     streams: hub.size,
-    sensors: board.all,
+    sensors: () => board.inUse(),
   })
   const logFailure = failureLog(log)
   const app = createApp({

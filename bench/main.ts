@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, string>> = {
   registry: 'many registered sensors: start to live and memory of each process that knows them',
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',
+  asked: 'lists, boxes, circles and areas of a million sensors',
   latest: 'every sensor with its latest reading: made, cached, live',
   api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
   compression: 'what each coding of an answer costs, beside what it saves',
