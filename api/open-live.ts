@@ -59,15 +59,7 @@ export async function openLive(
     ),
   )
   const sensors = opened.use(
-    await watchSensors(
-      nc,
-      rules,
-      (value, _rules, key, isFine, writtenMs) => {
-        const sensor = parseAnySensor(value, rules, key, isFine)
-        return sensor && { sensor, writtenMs }
-      },
-      (line) => log.info(line),
-    ),
+    await watchSensors(nc, rules, parseAnySensor, (line) => log.info(line)),
   )
   const progress = createRollupProgress()
   progress.record(system.get(systemKeys.rollup))
@@ -78,17 +70,11 @@ export async function openLive(
   const network = await readNetworkId(nc)
   const picture = opened.use(openLivePicture({ nc, newest, progress, log }))
   const tail = openLogTail({ picture, network })
-  const board = createSensorBoard({ states: picture.states, nowMs, rules })
-  for (const [key, { sensor, writtenMs }] of sensors.entries())
-    board.onRegistered(key, sensor, writtenMs)
-  sensors.onChange(({ key, value }) => board.onRegistered(key, value?.sensor, value?.writtenMs))
+  const board = createSensorBoard({ sensors, states: picture.states, nowMs, rules })
   picture.onFolded(board.onFolded)
   opened.use(keepSeeding(newest, { store, picture, retention, log }))
   const directory = remembered(board.registryVersion, () =>
-    areaDirectory(
-      board.ever().map(({ sensor }) => sensor),
-      { networkName, idPrefix },
-    ),
+    areaDirectory(board.table().outline(), { networkName, idPrefix }),
   )
   return { rules, progress, newest, picture, network, tail, board, directory }
 }

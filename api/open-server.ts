@@ -41,7 +41,7 @@ export async function openServer(
     position: live.picture.position,
     staleMs: admission.staleMs,
     streams,
-    sensors: live.board.all,
+    sensors: () => live.board.inUse(),
   })
   const logFailure = failureLog(log)
   const app = createApp({

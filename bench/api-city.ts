@@ -11,8 +11,10 @@ import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../co
 import { evolve } from '../core/state/evolve.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createState, type PartitionState } from '../core/state/partition-state.ts'
-import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
+import { newEntry } from '../operate/sensor-registry.ts'
+import type { SensorEntry } from '../schemas/devices/sensor.ts'
 import { valued } from '../test/support/readings.ts'
+import { registeredView } from '../test/support/registered-view.ts'
 
 export const rules = sensorIdRules()
 export const key = makeKey(apiKeyPrefix, new Uint8Array(64).fill(7))
@@ -48,11 +50,18 @@ export function sensorId(n: number): SensorId {
 export const areas = 10
 export const areaOf = (n: number): string => `Area ${n % areas}`
 
-export const registered = (n: number): RegisteredSensor => ({
-  id: sensorId(n),
-  cadenceMs: 60_000,
-  sites: [{ fromMs: 0, area: areaOf(n), lat: 6.5, lon: 3.4, address: `${n} Broad Street, Lagos` }],
-})
+/** Spread over a country of ten degrees. */
+export const entryOf = (n: number, area = areaOf(n)): SensorEntry =>
+  newEntry({
+    id: sensorId(n),
+    area,
+    lat: 4 + ((n * 7_919) % 100_003) / 10_000,
+    lon: 3 + ((n * 7_907) % 100_019) / 10_000,
+    address: `${n} Broad Street, Lagos`,
+    cadenceSeconds: 60,
+    fromMs: 0,
+    nowMs: 0,
+  })
 
 export type City = {
   readonly board: SensorBoard
@@ -60,12 +69,19 @@ export type City = {
   readonly hear: (n: number, timeMs: number) => void
 }
 
-export function createCity(sensors: number): City {
+/** @param areasOfCity of as many sensors each */
+export function createCity(sensors: number, areasOfCity = areas): City {
   const states: readonly PartitionState[] = Array.from({ length: partitionCount }, (_, p) =>
     createState(p),
   )
-  const board = createSensorBoard({ states: () => states, nowMs: Date.now, rules })
-  for (let n = 0; n < sensors; n++) board.onRegistered(sensorId(n), registered(n))
+  const registry = registeredView(rules)
+  for (let n = 0; n < sensors; n++) registry.put(sensorId(n), entryOf(n, `Area ${n % areasOfCity}`))
+  const board = createSensorBoard({
+    sensors: registry,
+    states: () => states,
+    nowMs: Date.now,
+    rules,
+  })
   let seq = 0
   return {
     board,

@@ -8,13 +8,13 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import { formatIso } from '../core/iso-time.ts'
 import { serveFor } from './api-child.ts'
-import { key, registered } from './api-city.ts'
+import { entryOf, key } from './api-city.ts'
 
 const count = Number(process.argv[2])
 const startMs = Date.now()
 const sensors = Array.from({ length: count }, (_, n) => {
-  const { id, sites } = registered(n)
-  const { area, lat, lon, address } = sites[0]
+  const { id, sites } = entryOf(n)
+  const { area, lat, lon, address } = sites[0]!
   return {
     id,
     area,

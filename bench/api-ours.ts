@@ -20,7 +20,10 @@ const readingsPerSecond = Number(process.argv[3] ?? 100)
 const { board, hear } = createCity(sensors)
 const startMs = Date.now()
 for (let n = 0; n < sensors; n++) hear(n, startMs - 1_000 + n)
-const directory = areaDirectory([], { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
+const directory = areaDirectory(board.table().outline(), {
+  networkName: 'Lagos',
+  idPrefix: 'NGR-LOS',
+})
 
 /** A sensor-week at ten minutes, noisy as air is; 100 readings share a transaction. */
 const page = Array.from({ length: 1_000 }, (_, i) => {

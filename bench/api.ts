@@ -29,7 +29,7 @@ import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
 import { readingOf } from '../test/support/readings.ts'
-import { admit, areaOf, createCity, registered, sensorId } from './api-city.ts'
+import { admit, areaOf, createCity, sensorId } from './api-city.ts'
 import { ask, type Child, closeClient, load, startServer } from './api-client.ts'
 
 const { values: flags } = parseArgs({
@@ -132,10 +132,10 @@ async function benchAreas(store: Store) {
   const dirty = (startMs: number) =>
     Array.from({ length: 10 }, (_, n) => [areaOf(n), startMs] as const)
   progress.record({ position: 1, dirty: dirty(hour), dirtyDays: dirty(day) })
-  const directory = areaDirectory(
-    Array.from({ length: sensors }, (_, n) => registered(n)),
-    { networkName: 'Lagos', idPrefix: 'NGR-LOS' },
-  )
+  const directory = areaDirectory(board.table().outline(), {
+    networkName: 'Lagos',
+    idPrefix: 'NGR-LOS',
+  })
   const keep = createCache({ forMs: keptMs, most: 2_000, nowMs: Date.now })
   const app = createApp({
     admit,

@@ -64,7 +64,10 @@ const types = { json: 'application/json', csv: 'text/csv', ndjson: 'application/
 
 function routeOn(tail: LogTail) {
   const { board } = createCity(1)
-  const directory = areaDirectory([], { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
+  const directory = areaDirectory(board.table().outline(), {
+    networkName: 'Lagos',
+    idPrefix: 'NGR-LOS',
+  })
   const onChain = { verified: false, tx_hash: null, status: 'pending' } as const
   const route = listChanges({
     log: openLogAfter({ nc, network, tail }),

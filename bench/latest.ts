@@ -31,7 +31,10 @@ function spread(ms: number[]) {
 
 function benchMade(type: string, query: readonly (readonly [string, string])[]) {
   const { board, hear } = createCity(sensors)
-  const directory = areaDirectory([], { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
+  const directory = areaDirectory(board.table().outline(), {
+    networkName: 'Lagos',
+    idPrefix: 'NGR-LOS',
+  })
   const route = listSensors({ board, rules, directory: () => directory, nowMs: Date.now })
   const params = new Map([['include', 'latest'], ['limit', '1000'], ...query])
   const request: Request = {

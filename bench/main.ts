@@ -17,6 +17,7 @@ const benches: Readonly<Record<string, string>> = {
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',
   growth: 'a store of 1 to 100 million readings beside one of a million; draws the picture',
+  asked: 'lists, boxes, circles and areas of a million sensors',
   latest: 'every sensor with its latest reading: made, cached, live',
   api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
   compression: 'what each coding of an answer costs, beside what it saves',

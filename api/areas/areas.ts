@@ -37,8 +37,8 @@ export const keptMs = 10 * secondMs
 const longestMs = 5 * 366 * dayMs
 const longestHourlyMs = 93 * dayMs
 
-const entriesOf = (board: SensorBoard, area: Area): readonly Entry[] =>
-  area.isNetwork ? board.all() : board.all().filter(({ site }) => site.area === area.name)
+const entriesOf = (board: SensorBoard, area: Area): IterableIterator<Entry> =>
+  board.inUse(area.isNetwork ? undefined : area.name)
 
 /** GET /v1/areas */
 export const listAreas = ({
@@ -51,18 +51,17 @@ export const listAreas = ({
   types: [jsonType],
   answer: () => {
     const { network, areas } = directory()
-    const brief = (area: Area, entries: readonly Entry[]) => ({
+    const brief = (area: Area) => ({
       name: area.name,
       code: area.code,
       slug: area.slug,
-      ...areaNow(entries, nowMs()),
+      ...areaNow(entriesOf(board, area), nowMs()),
     })
-    const groups = Map.groupBy(board.all(), ({ site }) => site.area)
     return jsonAnswer({
       status: 'success',
       count: areas.length,
-      network: brief(network, board.all()),
-      areas: areas.map((area) => brief(area, groups.get(area.name) ?? [])),
+      network: brief(network),
+      areas: areas.map(brief),
     })
   },
 })
@@ -88,7 +87,7 @@ export const showArea = (options: Options): Route => ({
       period,
       interval,
     })
-    const entries = entriesOf(board, area)
+    const entries = [...entriesOf(board, area)]
     const isNow = period.toMs > nowMs
     const nowcast = isNow
       ? await keep({ what: 'now', area: area.storedAs, index: index.name }, async () =>
@@ -184,8 +183,8 @@ function coverageOf(
   observed: number,
   nowMs: number,
 ): { readonly expected: number; readonly observed: number; readonly percent: number | null } {
-  const sensors = board.ever().map(({ sensor }) => sensor)
-  const expected = expectedReadings(sensors, area.isNetwork ? undefined : area.name, {
+  const name = area.isNetwork ? undefined : area.name
+  const expected = expectedReadings(board.table().stays(name), name, {
     fromMs,
     toMs: Math.min(toMs, nowMs),
   })

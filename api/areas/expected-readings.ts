@@ -1,4 +1,4 @@
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import type { Stays } from '../live/sensor-table.ts'
 import type { Period } from './cut-period.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Period } from './cut-period.ts'
  * there. @param area undefined: anywhere
  */
 export function expectedReadings(
-  sensors: Iterable<RegisteredSensor>,
+  sensors: Iterable<Stays>,
   area: string | undefined,
   { fromMs, toMs }: Period,
 ): number {

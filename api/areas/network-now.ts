@@ -15,12 +15,14 @@ export type AreaNow = {
   readonly last_updated: string | null
 }
 
-export function areaNow(entries: readonly Entry[], nowMs: number): AreaNow {
+export function areaNow(entries: Iterable<Entry>, nowMs: number): AreaNow {
+  let total = 0
   let online = 0
   let reporting = 0
   let neverReported = 0
   let latestMs = -Infinity
   for (const entry of entries) {
+    total++
     if (isOnline(entry)) online++
     if (isReporting(entry, nowMs)) reporting++
     const timeMs = newestMs(entry)
@@ -28,7 +30,7 @@ export function areaNow(entries: readonly Entry[], nowMs: number): AreaNow {
     latestMs = Math.max(latestMs, timeMs)
   }
   return {
-    sensors: { total: entries.length, online, offline: entries.length - online },
+    sensors: { total, online, offline: total - online },
     presence: { reporting, never_reported: neverReported },
     last_updated: latestMs === -Infinity ? null : formatIsoMs(latestMs),
   }
@@ -53,18 +55,18 @@ export function worstSensor(
     if (isFail(newestReading(entry)?.flags ?? 0)) continue
     const aqi = newestIndex(entry, index)
     if (aqi === null || (worst !== null && aqi <= worst.aqi)) continue
-    worst = { sensor_id: entry.sensor.id, aqi, timestamp: formatIsoMs(timeMs) }
+    worst = { sensor_id: entry.id, aqi, timestamp: formatIsoMs(timeMs) }
   }
   return worst
 }
 
 const sensorHours = (
-  { state, slot, sensor }: Entry,
+  { state, slot, cadenceMs }: Entry,
   pollutant: Pollutant,
   nowMs: number,
   hours: number,
 ): HourMeans =>
-  slot === -1 ? [] : hourMeans(state, slot, pollutant, nowMs, hours, hourMs / sensor.cadenceMs)
+  slot === -1 ? [] : hourMeans(state, slot, pollutant, nowMs, hours, hourMs / cadenceMs)
 
 /** How many readings of the last 24 clock hours have failed, and are in no mean of an hour. */
 export const leftOut = ({ state, slot }: Entry, nowMs: number): number =>

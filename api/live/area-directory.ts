@@ -3,9 +3,8 @@
  * the code in its sensors' ids, in any case.
  */
 import { slugOf, wholeNetwork } from '../../core/air/area.ts'
-import { areaCodeOf } from '../../core/air/sensor-id.ts'
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-import { type Box, regionOf } from './region.ts'
+import type { Claims } from './area-claims.ts'
+import type { Box } from './region.ts'
 
 export type Area = {
   readonly name: string
@@ -33,8 +32,11 @@ type Options = {
   readonly idPrefix: string
 }
 
+/** What is known of all sensors that there ever were. */
+export type Outline = { readonly claims: Claims; readonly region: Box | undefined }
+
 export function areaDirectory(
-  sensors: readonly RegisteredSensor[],
+  { claims, region }: Outline,
   { networkName, idPrefix }: Options,
 ): AreaDirectory {
   const network: Area = {
@@ -44,7 +46,6 @@ export function areaDirectory(
     storedAs: wholeNetwork,
     isNetwork: true,
   }
-  const claims = countClaims(sensors)
   const codes = assignCodes(claims)
   const areas = [...claims.keys()].toSorted().map((name): Area => {
     return {
@@ -66,25 +67,9 @@ export function areaDirectory(
   return {
     network,
     areas,
-    region: regionOf(sensors),
+    region,
     find: (text) => areas.find(({ name }) => name === text) ?? names.get(slugOf(text)),
   }
-}
-
-type Claims = ReadonlyMap<string, ReadonlyMap<string, number>>
-
-/** How many sensors of each area carry which code. An area that all have left is still known. */
-function countClaims(sensors: Iterable<RegisteredSensor>): Claims {
-  const claims = new Map<string, Map<string, number>>()
-  for (const { id, sites } of sensors) {
-    const code = areaCodeOf(id)
-    for (const area of new Set(sites.map((site) => site.area))) {
-      const counts = claims.get(area) ?? new Map<string, number>()
-      counts.set(code, (counts.get(code) ?? 0) + 1)
-      claims.set(area, counts)
-    }
-  }
-  return claims
 }
 
 /**

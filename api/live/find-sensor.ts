@@ -12,7 +12,7 @@ const mostCandidates = 20
  */
 export function findSensorId(board: SensorBoard, rules: SensorIdRules, text: string): SensorId {
   const id = rules.parse(text)
-  return id !== undefined && board.hasReadings(id) ? id : findSensor(board, rules, text).sensor.id
+  return id !== undefined && board.hasReadings(id) ? id : findSensor(board, rules, text).id
 }
 
 /**

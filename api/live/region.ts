@@ -1,6 +1,4 @@
 /** Where the network is: shows whether a place is empty or has latitude and longitude swapped. */
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-
 /** In degrees; an east above 180 spans the antimeridian. */
 export type Box = {
   readonly west: number
@@ -9,23 +7,19 @@ export type Box = {
   readonly north: number
 }
 
-/** The smallest box with all sites, undefined if there is none; it spans no antimeridian. */
-export function regionOf(sensors: Iterable<RegisteredSensor>): Box | undefined {
-  let region: Box | undefined
-  for (const { sites } of sensors) {
-    for (const { lat, lon } of sites) {
-      const { west, south, east, north } = region ?? {
-        west: lon,
-        south: lat,
-        east: lon,
-        north: lat,
-      }
-      region = {
-        west: Math.min(west, lon),
-        south: Math.min(south, lat),
-        east: Math.max(east, lon),
-        north: Math.max(north, lat),
-      }
+export type Site = { readonly lat: number; readonly lon: number }
+
+/** The smallest box with all of a box and of sites; it spans no antimeridian. */
+export function withSites(box: Box | undefined, sites: readonly Site[]): Box | undefined {
+  let region = box
+  for (const { lat, lon } of sites) {
+    const { west, south, east, north } = region ?? { west: lon, south: lat, east: lon, north: lat }
+    if (region !== undefined && lon >= west && lon <= east && lat >= south && lat <= north) continue
+    region = {
+      west: Math.min(west, lon),
+      south: Math.min(south, lat),
+      east: Math.max(east, lon),
+      north: Math.max(north, lat),
     }
   }
   return region
@@ -33,6 +27,10 @@ export function regionOf(sensors: Iterable<RegisteredSensor>): Box | undefined {
 
 export const isLonIn = ({ west, east }: Box, lon: number): boolean =>
   (lon >= west && lon <= east) || lon + 360 <= east
+
+/** Whether a box has all of another one. */
+export const isAround = (box: Box, { west, south, east, north }: Box): boolean =>
+  box.west <= west && box.east >= east && box.south <= south && box.north >= north
 
 const touches = (region: Box, { west, south, east, north }: Box): boolean => {
   const shares = (shift: number): boolean =>
@@ -74,4 +72,18 @@ export function distanceM(latA: number, lonA: number, latB: number, lonB: number
   const sinLon = Math.sin(((lonB - lonA) * radians) / 2)
   const chord = sinLat ** 2 + Math.cos(latA * radians) * Math.cos(latB * radians) * sinLon ** 2
   return 2 * earthRadiusM * Math.asin(Math.min(1, Math.sqrt(chord)))
+}
+
+/** A box with every place that is no further than that from a place, and some others. */
+export function boxAround(lat: number, lon: number, radiusM: number): Box {
+  const degrees = 180 / Math.PI
+  // a hair wider, for rounding
+  const angle = (radiusM / earthRadiusM) * (1 + 1e-9) + 1e-12
+  const north = lat + angle * degrees
+  const south = lat - angle * degrees
+  const reach = Math.sin(angle) / Math.cos(lat / degrees)
+  // a pole is in it
+  if (north >= 90 || south <= -90 || reach >= 1) return { west: -180, east: 180, south, north }
+  const span = Math.asin(reach) * degrees + 1e-9
+  return { west: lon - span, east: lon + span, south, north }
 }

@@ -1,7 +1,6 @@
 /**
- * Every registered sensor with its current state, in the order of ids, each with its JSON ready to
- * be joined. A text is made when it is requested and discarded when a message or the clock changes
- * it.
+ * Every registered sensor with its current state. The JSON of those asked for lately is kept, ready to be
+ * joined: made when it is requested, and discarded when a message or the clock changes it.
  */
 
 import type { AirIndex } from '../../core/air/index/air-index.ts'
@@ -9,23 +8,33 @@ import { partitionOf, type SensorId, type SensorIdRules } from '../../core/air/s
 import type { LogMessage } from '../../core/state/log-message.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
-import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import type { RowView } from '../../runtime/nats/buckets/bucket-view.ts'
+import { earliestOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { KeptTexts } from './kept-texts.ts'
 import { latestText } from './latest-json.ts'
-import type { Entry } from './sensor-now.ts'
+import { Entry, isOnline } from './sensor-now.ts'
+import { SensorSlots } from './sensor-slots.ts'
+import { SensorTable } from './sensor-table.ts'
 import { sensorText } from './sensor-text.ts'
 
 export type SensorBoard = {
-  /** Sensors in use, in the order of ids. */
-  readonly all: () => readonly Entry[]
-  /** Also those that were retired, in no order. */
-  readonly ever: () => readonly Entry[]
+  /** The registry, with every sensor where it is now. */
+  readonly table: () => SensorTable
+  readonly entryAt: (row: number) => Entry
+  readonly isOnlineAt: (row: number) => boolean
+  /** How many in use are online. */
+  readonly onlineCount: () => number
+  /** Sensors in use, in the order of ids. @param area only those that are there now */
+  readonly inUse: (area?: string) => IterableIterator<Entry>
   /** A retired sensor too. */
   readonly get: (id: SensorId) => Entry | undefined
   /** Whether readings of it were ever accepted: they stay even if the entry is gone. */
   readonly hasReadings: (id: SensorId) => boolean
   /** Sensors with this number, for short ids; retired ones only if no other has it. */
   readonly withNumber: (number: string) => readonly SensorId[]
-  /** @param entry just returned by `all` or `get` */
+  /** Before it no sensor was in the network, ms since the epoch; Infinity: there is none. */
+  readonly earliestMs: () => number
+  /** @param entry just returned by the board */
   readonly textOf: (entry: Entry, index: AirIndex) => string
   /** The same with its latest reading, up to what the clock alone changes. @param entry as above */
   readonly latestTextOf: (entry: Entry, index: AirIndex) => string
@@ -34,15 +43,11 @@ export type SensorBoard = {
   /** Counts up with everything that may change a text, an order or a status. */
   readonly version: () => number
   readonly onFolded: (message: LogMessage | undefined) => void
-  /** @param changedMs when the entry was written */
-  readonly onRegistered: (
-    key: string,
-    sensor: RegisteredSensor | undefined,
-    changedMs?: number,
-  ) => void
 }
 
 type Options = {
+  /** The registry; changes are followed. */
+  readonly sensors: Pick<RowView<RegisteredSensor>, 'rows' | 'onChange'>
   readonly states: () => readonly PartitionState[]
   readonly nowMs: () => number
   readonly rules: SensorIdRules
@@ -51,130 +56,137 @@ type Options = {
 /** Uptime changes in five-minute slots, so no text is older than that; nor is a site. */
 const stepMs = 5 * minuteMs
 
-export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoard {
-  const byId = new Map<string, Entry>()
-  let ordered: readonly Entry[] | undefined
-  /** The step of the clock to which all of `ordered` was last moved. */
-  let orderedStep = -1
-  let byNumber: Map<string, Entry[]> | undefined
+export function createSensorBoard({ sensors, states, nowMs, rules }: Options): SensorBoard {
+  const { rows } = sensors
+  const table = new SensorTable(rows, nowMs)
+  const slots = new SensorSlots()
+  /** Of each row in use: whether it is online. */
+  let onlineFlags = new Uint8Array()
+  let onlineCount = 0
+  const texts = new KeptTexts()
+  const latestTexts = new KeptTexts()
   let registryVersion = 0
   let version = 0
   let versionStep = -1
+  /** The step of the clock that sites and texts are of. */
+  let step = -1
 
   const stateOf = (partition: number): PartitionState => {
     const state = states()[partition]
     if (state === undefined) throw new RangeError(`there is no partition ${partition}`)
     return state
   }
+  const entryAt = (row: number): Entry =>
+    new Entry(table, row, stateOf(table.partitionOf(row)), slots.slotOf(row))
 
-  const entryFor = (sensor: RegisteredSensor, changedMs: number): Entry => {
-    const partition = partitionOf(sensor.id)
-    const state = stateOf(partition)
-    const slot = state.slots.get(sensor.id) ?? -1
-    const texts = { texts: undefined, latestTexts: undefined }
-    return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, changedMs, ...texts }
+  const changed = (row: number): void => {
+    texts.forget(row)
+    latestTexts.forget(row)
+    if (row >= onlineFlags.length) {
+      const grown = new Uint8Array(Math.ceil(Math.max(row + 1, rows.count()) * 1.2))
+      grown.set(onlineFlags)
+      onlineFlags = grown
+    }
+    const isNow = table.isInUse(row) && isOnline(entryAt(row)) ? 1 : 0
+    onlineCount += isNow - (onlineFlags[row] ?? 0)
+    onlineFlags[row] = isNow
+  }
+  /** Its row from now on, if the sensor is known. */
+  const join = (id: SensorId, slot: number): number => {
+    const row = table.find(id)
+    if (row !== -1) slots.join(row, table.partitionOf(row), slot)
+    return row
+  }
+  const put = (row: number, sensor?: RegisteredSensor, before?: RegisteredSensor): void => {
+    const key = rows.keyOf(row)
+    const isKnown = rules.parse(key) !== undefined && sensor?.id === key
+    table.put(row, isKnown ? sensor : undefined, before)
+    if (isKnown)
+      slots.join(
+        row,
+        table.partitionOf(row),
+        stateOf(table.partitionOf(row)).slots.get(sensor.id) ?? -1,
+      )
+    changed(row)
+  }
+  const foldedOf = (state: PartitionState, id: SensorId): void => {
+    const slot = state.slots.get(id)
+    if (slot === undefined) return
+    const known = slots.rowAt(state.partition, slot)
+    const row = known === -1 ? join(id, slot) : known
+    if (row !== -1) changed(row)
+  }
+  const seeded = (): void => {
+    slots.clear()
+    for (const state of states()) for (const [slot, id] of state.ids.entries()) join(id, slot)
+    for (const row of table.ever()) changed(row)
+  }
+  const moveToNow = (): void => {
+    const now = Math.floor(nowMs() / stepMs)
+    if (step === now) return
+    step = now
+    table.moveToNow()
+    texts.clear()
+    latestTexts.clear()
   }
 
-  /** Moves the entry to the current step of the clock. */
-  const refresh = (entry: Entry): void => {
-    const step = Math.floor(nowMs() / stepMs)
-    if (entry.step === step) return
-    entry.site = siteAt(entry.sensor, nowMs())
-    entry.step = step
-    forgetTexts(entry)
-  }
-
-  const changed = (id: SensorId): void => {
-    const entry = byId.get(id)
-    if (entry === undefined) return
-    if (entry.slot === -1) entry.slot = entry.state.slots.get(id) ?? -1
-    forgetTexts(entry)
-  }
+  for (let row = 0; row < rows.count(); row++) put(row, rows.make(row))
+  sensors.onChange(({ key, value, before }) => {
+    version++
+    registryVersion++
+    put(rows.find(key), value, before)
+  })
 
   return {
-    all: () => {
-      const step = Math.floor(nowMs() / stepMs)
-      if (ordered === undefined || orderedStep !== step) {
-        ordered ??= [...byId.values()]
-          .filter(isInUse)
-          .sort((a, b) => (a.sensor.id < b.sensor.id ? -1 : 1))
-        for (const entry of ordered) refresh(entry)
-        orderedStep = step
-      }
-      return ordered
+    table: () => {
+      moveToNow()
+      return table
     },
-    ever: () => [...byId.values()],
+    entryAt,
+    isOnlineAt: (row) => onlineFlags[row] === 1,
+    onlineCount: () => onlineCount,
+    inUse: function* (area) {
+      moveToNow()
+      for (const row of area === undefined ? table.inUse.all() : table.inArea(area))
+        yield entryAt(row)
+    },
     hasReadings: (id) => stateOf(partitionOf(id)).slots.has(id),
     get: (id) => {
-      const entry = byId.get(id)
-      if (entry !== undefined) refresh(entry)
-      return entry
+      moveToNow()
+      const row = table.find(id)
+      return row === -1 ? undefined : entryAt(row)
     },
     withNumber: (number) => {
-      byNumber ??= numbersOf(byId.values())
-      const entries = byNumber.get(number) ?? []
-      const inUse = entries.filter(isInUse)
-      return (inUse.length > 0 ? inUse : entries).map(({ sensor }) => sensor.id)
+      const entries = table.withNumber(number).map(entryAt)
+      const inUse = entries.filter(({ isInUse }) => isInUse)
+      return (inUse.length > 0 ? inUse : entries).map(({ id }) => id).sort()
     },
-    textOf: (entry, index) => {
-      entry.texts ??= new Map()
-      let text = entry.texts.get(index)
-      if (text === undefined) {
-        text = sensorText(entry, index, nowMs())
-        entry.texts.set(index, text)
-      }
-      return text
+    earliestMs: () => {
+      let ms = Infinity
+      for (const row of table.ever())
+        ms = Math.min(ms, earliestOf({ sites: [{ fromMs: table.firstMsOf(row) }] }))
+      return ms
     },
-    latestTextOf: (entry, index) => {
-      entry.latestTexts ??= new Map()
-      let text = entry.latestTexts.get(index)
-      if (text === undefined) {
-        text = latestText(entry, index, nowMs())
-        entry.latestTexts.set(index, text)
-      }
-      return text
-    },
+    textOf: (entry, index) => texts.get(entry.row, index, () => sensorText(entry, index, nowMs())),
+    latestTextOf: (entry, index) =>
+      latestTexts.get(entry.row, index, () => latestText(entry, index, nowMs())),
     registryVersion: () => registryVersion,
     version: () => {
-      const step = Math.floor(nowMs() / stepMs)
-      if (step !== versionStep) version++
-      versionStep = step
+      const now = Math.floor(nowMs() / stepMs)
+      if (now !== versionStep) version++
+      versionStep = now
       return version
     },
     onFolded: (message) => {
       version++
       if (message === undefined) {
-        for (const entry of byId.values()) {
-          entry.state = stateOf(entry.partition)
-          entry.slot = entry.state.slots.get(entry.sensor.id) ?? -1
-          forgetTexts(entry)
-        }
+        seeded()
         return
       }
-      for (const { sensor } of message.readings) changed(sensor)
-      for (const event of message.events) if (event.kind === 'offline') changed(event.sensor)
-    },
-    onRegistered: (key, sensor, changedMs = 0) => {
-      version++
-      registryVersion++
-      ordered = undefined
-      byNumber = undefined
-      const id = rules.parse(key)
-      if (id === undefined || sensor === undefined || sensor.id !== id) byId.delete(key)
-      else byId.set(key, entryFor(sensor, changedMs))
+      const state = stateOf(message.partition)
+      for (const { sensor } of message.readings) foldedOf(state, sensor)
+      for (const event of message.events)
+        if (event.kind === 'offline') foldedOf(state, event.sensor)
     },
   }
-}
-
-function forgetTexts({ texts, latestTexts }: Entry): void {
-  texts?.clear()
-  latestTexts?.clear()
-}
-
-const isInUse = ({ sensor }: Entry): boolean => sensor.retiredMs === undefined
-
-/** By number, in the order of ids. */
-function numbersOf(entries: Iterable<Entry>): Map<string, Entry[]> {
-  const ordered = [...entries].sort((a, b) => (a.sensor.id < b.sensor.id ? -1 : 1))
-  return Map.groupBy(ordered, ({ sensor }) => sensor.id.slice(sensor.id.lastIndexOf('-') + 1))
 }

@@ -2,37 +2,93 @@
 
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
 import { graceMsOf, held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
 import { newestMsOf, timeAt, timeOf } from '../../core/state/state-columns.ts'
 import { secondMs } from '../../core/time.ts'
+import type { EntryRows } from '../../runtime/nats/buckets/bucket-view.ts'
 import type { RegisteredSensor, RegisteredSite } from '../../schemas/devices/registered-sensor.ts'
+import type { SensorTable } from './sensor-table.ts'
 
-/** A sensor on the board; `state` and `slot` are the place of its columns (slot −1: none). */
-export type Entry = {
-  readonly sensor: RegisteredSensor
-  readonly partition: number
-  state: PartitionState
-  slot: number
+/** A sensor on the board, for as long as a request lasts; `state` and `slot` are the place of its columns (slot −1: none). */
+export class Entry {
+  readonly row: number
+  readonly state: PartitionState
+  readonly slot: number
+  readonly #registered: Registered
+  #sensor: RegisteredSensor | undefined
+
+  constructor(registered: Registered, row: number, state: PartitionState, slot: number) {
+    this.#registered = registered
+    this.row = row
+    this.state = state
+    this.slot = slot
+  }
+
+  get id(): SensorId {
+    return this.#registered.idOf(this.row)
+  }
+
+  get cadenceMs(): number {
+    return this.#registered.cadenceMsOf(this.row)
+  }
+
+  /** When it came to its first site. */
+  get firstMs(): number {
+    return this.#registered.firstMsOf(this.row)
+  }
+
+  get isInUse(): boolean {
+    return this.#registered.isInUse(this.row)
+  }
+
   /** Where it is now. */
-  site: RegisteredSite
-  /** The step of the clock that `site` and `texts` belong to; −1: update them. */
-  step: number
-  /** Its JSON by index, and that with its latest reading; emptied when they must be made again. */
-  /** undefined: none was asked for yet. */
-  texts: Map<AirIndex, string> | undefined
-  latestTexts: Map<AirIndex, string> | undefined
+  get area(): string {
+    return this.#registered.areaOf(this.row)
+  }
+
+  get lat(): number {
+    return this.#registered.latOf(this.row)
+  }
+
+  get lon(): number {
+    return this.#registered.lonOf(this.row)
+  }
+
   /** When its entry in the registry was last written. */
-  readonly changedMs: number
+  get changedMs(): number {
+    return this.#registered.rows.timeMsOf(this.row)
+  }
+
+  /** All of its entry: made of the entry's bytes when it is first asked for. */
+  get sensor(): RegisteredSensor {
+    this.#sensor ??= this.#registered.rows.get(this.id)
+    if (this.#sensor === undefined) throw new Error(`${this.id} was removed meanwhile`)
+    return this.#sensor
+  }
+
+  /** Where it is now, with the address. */
+  get site(): RegisteredSite {
+    const { sites } = this.sensor
+    const isHere = ({ area, lat, lon }: RegisteredSite): boolean =>
+      area === this.area && lat === this.lat && lon === this.lon
+    return sites.findLast((site) => isHere(site)) ?? sites[0]
+  }
 }
+
+type Registered = Pick<
+  SensorTable,
+  'areaOf' | 'cadenceMsOf' | 'firstMsOf' | 'idOf' | 'isInUse' | 'latOf' | 'lonOf'
+> & { readonly rows: Pick<EntryRows<RegisteredSensor>, 'timeMsOf' | 'get'> }
 
 type Place = Pick<Entry, 'state' | 'slot'>
 
 /** A silence held back by a storm has not been reported yet, so it does not show. */
-export function isOnline({ state, slot, sensor }: Place & Pick<Entry, 'sensor'>): boolean {
+export function isOnline({ state, slot, isInUse }: Place & Pick<Entry, 'isInUse'>): boolean {
   // its last reading may be minutes old, and it sends no more
-  if (sensor.retiredMs !== undefined) return false
+  if (!isInUse) return false
   const status = slot === -1 ? undefined : state.status[slot]
   return status === online || status === held
 }
@@ -61,9 +117,9 @@ export function silenceSeconds(entry: Place, nowMs: number): number | null {
  * Whether it sent something within its grace, by the clock. Unlike `isOnline` it is also false while a
  * storm holds the silence back, and while nothing of ours receives.
  */
-export function isReporting(entry: Place & Pick<Entry, 'sensor'>, nowMs: number): boolean {
+export function isReporting(entry: Place & Pick<Entry, 'cadenceMs'>, nowMs: number): boolean {
   const lastMs = lastHeardMs(entry)
-  return lastMs !== null && nowMs - lastMs <= graceMsOf(entry.sensor.cadenceMs)
+  return lastMs !== null && nowMs - lastMs <= graceMsOf(entry.cadenceMs)
 }
 
 /** When its newest reading arrived, or its entry was written, whichever is later. */

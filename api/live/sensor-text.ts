@@ -10,11 +10,11 @@ export function vitalsOf(
   entry: Entry,
   nowMs: number,
 ): { readonly last_reading: string | null; readonly uptime_24h: number } {
-  const { sensor, state, slot } = entry
+  const { state, slot, cadenceMs, firstMs } = entry
   const timeMs = newestMs(entry)
   return {
     last_reading: timeMs === -Infinity ? null : formatIsoMs(timeMs),
-    uptime_24h: uptime24h(state, slot, nowMs, sensor.cadenceMs, sensor.sites[0].fromMs),
+    uptime_24h: uptime24h(state, slot, nowMs, cadenceMs, firstMs),
   }
 }
 
@@ -27,7 +27,7 @@ export function sensorJson(
 ) {
   const { area, lat, lon, address } = entry.site
   return {
-    id: entry.sensor.id,
+    id: entry.id,
     area,
     location: { lat, lon, address },
     status: isOnline(entry) ? 'online' : 'offline',

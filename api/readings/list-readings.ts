@@ -2,7 +2,7 @@ import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { type Correction, shippedCorrections } from '../../schemas/corrections.ts'
-import { earliestOf } from '../../schemas/devices/registered-sensor.ts'
+import {} from '../../schemas/devices/registered-sensor.ts'
 import type { Order, StoreReads } from '../../store/store.ts'
 import type { Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
@@ -176,5 +176,4 @@ async function oldest(
 }
 
 /** Only what an operator replays is from before its sensor was in the network. */
-const beginOf = (board: SensorBoard): number =>
-  board.ever().reduce((ms, { sensor }) => Math.min(ms, earliestOf(sensor)), latestMs)
+const beginOf = (board: SensorBoard): number => Math.min(board.earliestMs(), latestMs)

@@ -13,6 +13,7 @@ import {
 } from '../live/latest-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { type Entry, newestReading } from '../live/sensor-now.ts'
+import type { Found } from '../live/sensor-pages.ts'
 import { asciiJson } from '../live/sensor-text.ts'
 import type { CorrectedOf } from '../live/view.ts'
 import { correctedBy, correctionsJson } from '../readings/corrections.ts'
@@ -27,8 +28,6 @@ import {
   readingTypes,
 } from '../readings/reading-formats.ts'
 
-/** A sensor of the answer; the distance is given if the request names a place. */
-export type Found = { readonly entry: Entry; readonly distanceM: number | undefined }
 export type Field = (typeof latestFields)[number] | (typeof namedFields)[number]
 
 type Page = {
@@ -92,7 +91,7 @@ export function writeLatest(page: Page, { board, nowMs }: Sources): Buffer {
 /** Of its latest reading; nulls, if it never sent one. */
 function correctedNow(entry: Entry, models: readonly Correction[]): ReturnType<CorrectedOf> {
   const values = newestReading(entry)?.values ?? []
-  return correctedBy(models, () => entry.sensor)({ sensor: entry.sensor.id, values })
+  return correctedBy(models, () => entry.sensor)({ sensor: entry.id, values })
 }
 
 const picked = (json: LatestJson, fields: readonly Field[]) =>

@@ -5,25 +5,19 @@ import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { type Correction, shippedCorrections } from '../../schemas/corrections.ts'
 import type { Answer } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
-import {
-  type DistancePlace,
-  distanceCursor,
-  idCursor,
-  readDistanceCursor,
-  readIdCursor,
-} from '../http/cursor.ts'
+import { distanceCursor, idCursor, readDistanceCursor, readIdCursor } from '../http/cursor.ts'
 import { nextLink } from '../http/next-link.ts'
 import { type Params, readChoice, readTime, readWord } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import { findSensor } from '../live/find-sensor.ts'
 import { latestFields, namedFields } from '../live/latest-json.ts'
-import { distanceM } from '../live/region.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { type Entry, modifiedMs, newestReading } from '../live/sensor-now.ts'
+import { type Found, type FoundPage, pageByDistance, pageById } from '../live/sensor-pages.ts'
 import { readWantedCorrections } from '../readings/corrections.ts'
 import { readQuality } from '../readings/filtered-page.ts'
-import { type Field, type Found, writeLatest } from './latest-formats.ts'
-import { readNear, readSensorFilter } from './sensor-filter.ts'
+import { type Field, writeLatest } from './latest-formats.ts'
+import { readNear, readSensorQuery } from './sensor-filter.ts'
 
 type Sources = {
   readonly board: SensorBoard
@@ -62,15 +56,13 @@ export function wantsLatest(params: Params): boolean {
 }
 
 export function listLatest(wanted: Wanted, sources: Sources): Answer {
-  const { params, type, limit, index } = wanted
+  const { params, type, index } = wanted
   const fields = readFields(params)
   const corrections = readWantedCorrections(params, sources.corrections ?? shippedCorrections)
-  const all = find(wanted, sources)
-  const start = startOf(all, params, sources.rules)
-  const shown = all.slice(start, start + limit)
-  const last = start + limit < all.length ? shown.at(-1) : undefined
+  const { shown, total, hasMore } = find(wanted, sources)
+  const last = hasMore ? shown.at(-1) : undefined
   const next = last === undefined ? null : cursorOf(last)
-  const page = { shown, total: all.length, next, fields, type, index, corrections }
+  const page = { shown, total, next, fields, type, index, corrections }
   return {
     type,
     body: writeLatest(page, { board: sources.board, nowMs: sources.nowMs() }),
@@ -78,37 +70,32 @@ export function listLatest(wanted: Wanted, sources: Sources): Answer {
   }
 }
 
-/** By distance from `near` if it is given, otherwise by id. */
-function find({ params }: Wanted, sources: Sources): readonly Found[] {
-  const { board, directory } = sources
+/** By distance from `near` if it is given, otherwise by id. @throws ApiError 400, 404 */
+function find({ params, limit }: Wanted, sources: Sources): FoundPage {
+  const { board, directory, rules } = sources
   const options = { directory, isRadiusOptional: true }
   const ids = readIds(params, sources)
   const sinceMs = readTime(params, 'modified_since')
-  const filter = readSensorFilter(params, options)
+  const query = readSensorQuery(params, options)
   const near = readNear(params, options)
   const isGoodEnough = readLatestQuality(params)
-  const entries = board
-    .all()
-    .filter(
-      (entry) =>
-        (ids === undefined || ids.has(entry.sensor.id)) &&
-        (sinceMs === undefined || modifiedMs(entry) >= sinceMs) &&
-        isGoodEnough(entry) &&
-        (filter === undefined || filter(entry)),
-    )
-  if (near === undefined) return entries.map((entry) => ({ entry, distanceM: undefined }))
-  return entries
-    .map((entry) => {
-      const { lat, lon } = entry.site
-      return { entry, distanceM: distanceM(near.lat, near.lon, lat, lon) }
-    })
-    .sort((a, b) => a.distanceM - b.distanceM || byId(a.entry.sensor, b.entry.sensor))
+  const isFine =
+    ids === undefined && sinceMs === undefined && isGoodEnough === undefined
+      ? undefined
+      : (entry: Entry): boolean =>
+          (ids === undefined || ids.has(entry.id)) &&
+          (sinceMs === undefined || modifiedMs(entry) >= sinceMs) &&
+          (isGoodEnough === undefined || isGoodEnough(entry))
+  const page = { query, limit, isFine }
+  if (near === undefined) return pageById(board, { ...page, after: readIdCursor(params, rules) })
+  const after = readDistanceCursor(params, rules)
+  return pageByDistance(board, { ...page, from: near, after })
 }
 
 /** Of its latest reading: a sensor that has none is left out by every filter. @throws ApiError 400 */
-function readLatestQuality(params: Params): (entry: Entry) => boolean {
+function readLatestQuality(params: Params): ((entry: Entry) => boolean) | undefined {
   const quality = readQuality(params)
-  if (quality === 'all') return () => true
+  if (quality === 'all') return undefined
   const refused = refusedMaskOf(quality)
   return (entry) => {
     const newest = newestReading(entry)
@@ -116,34 +103,9 @@ function readLatestQuality(params: Params): (entry: Entry) => boolean {
   }
 }
 
-const placeOf = ({ entry, distanceM = 0 }: Found): DistancePlace => ({
-  distanceM,
-  id: entry.sensor.id,
-})
-
-type HasId = { readonly id: string }
-const byId = (a: HasId, b: HasId): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-
-const isAfter = (place: DistancePlace, after: DistancePlace): boolean =>
-  (place.distanceM - after.distanceM || byId(place, after)) > 0
-
 /** Without a distance the order is that of the ids. */
-const cursorOf = (last: Found): string =>
-  last.distanceM === undefined ? idCursor(last.entry.sensor.id) : distanceCursor(placeOf(last))
-
-/** @throws ApiError 400 for a cursor of the other order */
-function startOf(all: readonly Found[], params: Params, rules: SensorIdRules): number {
-  const after = params.has('near') ? readDistanceCursor(params, rules) : idPlace(params, rules)
-  if (after === undefined) return 0
-  const start = all.findIndex((found) => isAfter(placeOf(found), after))
-  return start === -1 ? all.length : start
-}
-
-/** Without a distance all places are equally far. */
-function idPlace(params: Params, rules: SensorIdRules): DistancePlace | undefined {
-  const id = readIdCursor(params, rules)
-  return id === undefined ? undefined : { distanceM: 0, id }
-}
+const cursorOf = ({ entry: { id }, distanceM }: Found): string =>
+  distanceM === undefined ? idCursor(id) : distanceCursor({ distanceM, id })
 
 /** @throws ApiError 400, 404 */
 function readIds(params: Params, { board, rules }: Sources): ReadonlySet<SensorId> | undefined {

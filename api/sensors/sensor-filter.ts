@@ -2,11 +2,9 @@ import { findArea } from '../areas/find-area.ts'
 import { badParameter } from '../http/api-error.ts'
 import { type Params, readChoice, readNumbers, readWord } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
-import { type Box, distanceM, isLonIn, isSwappedBox, isSwappedPlace } from '../live/region.ts'
+import { type Box, isSwappedBox, isSwappedPlace } from '../live/region.ts'
 import type { Entry } from '../live/sensor-now.ts'
-import { isOnline } from '../live/sensor-now.ts'
-
-export type SensorFilter = (entry: Entry) => boolean
+import { isWanted, type SensorQuery } from '../live/sensor-query.ts'
 
 const largestRadiusM = 200_000
 
@@ -16,37 +14,42 @@ type Options = {
   readonly isRadiusOptional?: boolean
 }
 
-/** @returns undefined if every sensor matches @throws ApiError 400, 404 */
-export function readSensorFilter(params: Params, options: Options): SensorFilter | undefined {
+/** @throws ApiError 400, 404 */
+export function readSensorQuery(params: Params, options: Options): SensorQuery {
   const { directory } = options
-  const filters = [
-    statusFilter(params),
-    areaFilter(params, directory),
-    boxFilter(params, directory),
-    nearFilter(params, options),
-  ].filter((filter) => filter !== undefined)
-  if (filters.length === 0) return undefined
-  return (entry) => filters.every((filter) => filter(entry))
-}
-
-function statusFilter(params: Params): SensorFilter | undefined {
   const status = readChoice(params, 'status', ['online', 'offline'])
-  return status && ((entry) => isOnline(entry) === (status === 'online'))
+  const area = readArea(params, directory)
+  const box = readBox(params, directory)
+  const near = readNear(params, options)
+  return {
+    ...(status !== undefined && { isOnline: status === 'online' }),
+    ...(area !== undefined && { area }),
+    ...(box !== undefined && { box }),
+    ...(near?.radiusM !== undefined && { circle: { ...near, radiusM: near.radiusM } }),
+  }
 }
 
-/** @throws ApiError 404 */
-function areaFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
+/** The same as a condition. @returns undefined if every sensor fits @throws ApiError 400, 404 */
+export function readSensorFilter(
+  params: Params,
+  options: Options,
+): ((entry: Entry) => boolean) | undefined {
+  const query = readSensorQuery(params, options)
+  return Object.keys(query).length === 0 ? undefined : (entry) => isWanted(query, entry)
+}
+
+/** @returns undefined: the network @throws ApiError 404 */
+function readArea(params: Params, directory: () => AreaDirectory): string | undefined {
   const text = readWord(params, 'area')
-  if (text === undefined) return undefined
-  const area = findArea(directory(), text)
-  return area.isNetwork ? undefined : (entry) => entry.site.area === area.name
+  const area = text === undefined ? undefined : findArea(directory(), text)
+  return area === undefined || area.isNetwork ? undefined : area.name
 }
 
 /**
  * West, south, east, north, as in GeoJSON. A west above the east is far more often a mistake than a
  * box across the antimeridian, so such a box must give an east above 180.
  */
-function boxFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
+function readBox(params: Params, directory: () => AreaDirectory): Box | undefined {
   const expected =
     'west,south,east,north in degrees with west ≤ east and south ≤ north, for example 3.3,6.4,3.5,6.7 (east above 180: across the antimeridian)'
   const numbers = readNumbers(params, 'bbox', 4, expected)
@@ -57,17 +60,10 @@ function boxFilter(params: Params, directory: () => AreaDirectory): SensorFilter
   const isBox = isPlace(south, west) && isPlace(north, east > 180 ? east - 360 : east)
   if (!isBox || west > east || south > north) throw badParameter('bbox', given, expected)
   if (isSwappedBox(directory().region, box)) throw badParameter('bbox', given, notSwapped)
-  return ({ site: { lat, lon } }) => lat >= south && lat <= north && isLonIn(box, lon)
+  return box
 }
 
 const notSwapped = 'a part of the network: latitude and longitude seem to be swapped'
-
-function nearFilter(params: Params, options: Options): SensorFilter | undefined {
-  const near = readNear(params, options)
-  if (near?.radiusM === undefined) return undefined
-  const { lat, lon, radiusM } = near
-  return ({ site }) => distanceM(lat, lon, site.lat, site.lon) <= radiusM
-}
 
 type Near = { readonly lat: number; readonly lon: number; readonly radiusM: number | undefined }
 

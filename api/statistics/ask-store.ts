@@ -155,7 +155,8 @@ export async function measuredPart(
   period: Period,
 ): Promise<Period> {
   const toMs = Math.min(period.toMs, nowMs() + futureToleranceMs)
-  const begun = sensors.reduce((ms, { sites: [site] }) => Math.min(ms, site.fromMs), toMs)
+  let begun = toMs
+  for (const { sites } of sensors) begun = Math.min(begun, sites[0].fromMs)
   if (period.fromMs >= begun) return { fromMs: period.fromMs, toMs }
   const [oldest] = await queryStore(asker, (store, signal) => {
     const { range, rangeAll } = store.within(signal)
@@ -211,7 +212,7 @@ const archivedOnly = (beforeMs: number): string =>
 
 const forSensors = (model: Correction, { sensors }: Target): StatCorrection => ({
   model,
-  without: sensors.filter((sensor) => !isOfKind(model, kindOf(sensor))).map(({ id }) => id),
+  without: [...sensors].filter((sensor) => !isOfKind(model, kindOf(sensor))).map(({ id }) => id),
 })
 
 /** What of the page is not written. */

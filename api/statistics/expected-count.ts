@@ -1,4 +1,4 @@
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import type { Stays } from '../live/sensor-table.ts'
 
 /** How many readings should have been sent within [from, to): one per cadence. */
 export type ExpectedCount = (fromMs: number, toMs: number) => number
@@ -8,10 +8,7 @@ export type ExpectedCount = (fromMs: number, toMs: number) => number
  * lines, which break where a sensor comes or goes.
  * @param area only while they were there; undefined: anywhere
  */
-export function expectedCount(
-  sensors: Iterable<RegisteredSensor>,
-  area: string | undefined,
-): ExpectedCount {
+export function expectedCount(sensors: Iterable<Stays>, area: string | undefined): ExpectedCount {
   const changes: { readonly timeMs: number; readonly perMs: number }[] = []
   for (const { sites, cadenceMs, retiredMs = Number.POSITIVE_INFINITY } of sensors) {
     for (const [at, site] of sites.entries()) {

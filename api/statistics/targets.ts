@@ -1,14 +1,15 @@
 /** What statistics are of: a sensor, an area, the network, or the sensors in a box. */
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { StatSource } from '../../store/store.ts'
 import { findArea } from '../areas/find-area.ts'
 import type { Params } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import { findSensorId } from '../live/find-sensor.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
-import { readSensorFilter } from '../sensors/sensor-filter.ts'
+import { pageById } from '../live/sensor-pages.ts'
+import type { Stays } from '../live/sensor-table.ts'
+import { readSensorQuery } from '../sensors/sensor-filter.ts'
 
 export type Target = {
   readonly of: StatSource
@@ -17,7 +18,7 @@ export type Target = {
   /** As the statistics job calls what it has not written. */
   readonly rollups: string
   /** Whose readings are expected; where an area is given, while they were in it. */
-  readonly sensors: readonly RegisteredSensor[]
+  readonly sensors: Iterable<Stays>
   readonly area: string | undefined
   /** What the answer says of it. */
   readonly about: Readonly<Record<string, unknown>>
@@ -50,7 +51,7 @@ export function areaTarget({ board, directory }: Options, text: string): Target 
     of: { area: storedAs },
     sources: 1,
     rollups: storedAs,
-    sensors: board.ever().map(({ sensor }) => sensor),
+    sensors: { [Symbol.iterator]: () => board.table().stays() },
     area: isNetwork ? undefined : name,
     about: { area: { name, code } },
   }
@@ -59,12 +60,10 @@ export function areaTarget({ board, directory }: Options, text: string): Target 
 /** The network, or with `bbox` the sensors in use that are in the box now. @throws ApiError 400 */
 export function networkTarget(options: Options, params: Params): Target {
   const { board, directory } = options
-  const filter = readSensorFilter(params, options)
-  if (filter === undefined) return areaTarget(options, directory().network.name)
-  const sensors = board
-    .all()
-    .filter(filter)
-    .map(({ sensor }) => sensor)
+  const query = readSensorQuery(params, options)
+  if (Object.keys(query).length === 0) return areaTarget(options, directory().network.name)
+  const { shown } = pageById(board, { query, limit: Infinity, after: undefined })
+  const sensors = shown.map(({ entry }) => entry.sensor)
   return {
     of: { sensors: sensors.map(({ id }) => id) },
     sources: sensors.length,

@@ -27,7 +27,7 @@ import { type AskPage, mostReadings, readPastReadings } from './past-readings.ts
 
 type Options = {
   readonly nc: NatsConnection
-  readonly board: Pick<SensorBoard, 'ever'>
+  readonly board: Pick<SensorBoard, 'table'>
   readonly queryStore: QueryStore
   readonly retention: () => Retention
   /** Whether the batch of the reading with this number is final. */
@@ -204,12 +204,11 @@ function sensorsOf(
   if (sensor !== undefined) return [sensor as SensorId]
   if (area === undefined) return undefined
   const slug = slugOf(area)
-  const there = board
-    .ever()
-    .flatMap(({ sensor: { id, sites } }) =>
-      sites.some((site) => slugOf(site.area) === slug) ? [id] : [],
-    )
-  return there.length > mostOneByOne ? undefined : there
+  const table = board.table()
+  const there = new Set<SensorId>()
+  for (const name of table.claims.counts.keys())
+    if (slugOf(name) === slug) for (const { id } of table.stays(name)) there.add(id)
+  return there.size > mostOneByOne ? undefined : [...there]
 }
 
 const placeOf = ({ sensor, area, flags }: Reading) => ({ sensor, area, level: qualityOf(flags) })

@@ -170,7 +170,11 @@ const registeredKey = ({
 const setUpMs = dayMs
 
 /** A sensor's reading from before this is refused unless an operator replays it; ms since the epoch. */
-export const earliestOf = ({ sites: [first] }: RegisteredSensor): number => first.fromMs - setUpMs
+export const earliestOf = ({
+  sites: [first],
+}: {
+  readonly sites: readonly [Pick<RegisteredSite, 'fromMs'>, ...unknown[]]
+}): number => first.fromMs - setUpMs
 
 function timeOf(text: string): number {
   const verdict = parseIso(text)
@@ -193,7 +197,9 @@ export function begunSites({ sites }: RegisteredSensor, nowMs: number) {
 }
 
 /** Make and model, as far as they are known: what a correction was fitted to. */
-export function kindOf(sensor: RegisteredSensor | undefined): string | undefined {
+export function kindOf(
+  sensor: { readonly about?: RegisteredSensor['about'] } | undefined,
+): string | undefined {
   const known = [sensor?.about?.make, sensor?.about?.model].filter((text) => text !== undefined)
   return known.length === 0 ? undefined : known.join(' ')
 }

@@ -1,6 +1,8 @@
 /** What a back-test counts is what the worker decided: random lives of sensors, in a real store. */
+
 import { sample } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SensorTable } from '../../api/live/sensor-table.ts'
 import { createBackTest } from '../../api/webhooks/back-test.ts'
 import { slugOf } from '../../core/air/area.ts'
 import { qualityOf } from '../../core/air/quality-level.ts'
@@ -12,6 +14,7 @@ import { nothingExpired } from '../../schemas/retention.ts'
 import { siteOf, type TestApi, testApi } from '../support/api.ts'
 import { offline, online, publishEvent, rise } from '../support/notifier.ts'
 import { histories, lived } from '../support/random-history.ts'
+import { registeredView } from '../support/registered-view.ts'
 import { sensorNamed } from '../support/small-worker.ts'
 
 const areas = ['Ikeja', 'Lekki Phase 1', 'Ọ̀ṣọ́di']
@@ -139,7 +142,7 @@ test('every kind is counted, as it is delivered', async () => {
 const direct = (most: number, isFinal: (seq: number) => boolean = () => false) =>
   createBackTest({
     nc: api.nc,
-    board: { ever: () => [] },
+    board: { table: () => new SensorTable(registeredView().rows, Date.now) },
     queryStore: (_, work) => work(api.store, new AbortController().signal),
     retention: () => nothingExpired,
     isFinal,

@@ -56,6 +56,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'store/',
     'ajv',
     'json-schema-to-ts',
+    'kdbush',
     'koa',
     '@koa/router',
     '@nats-io',

@@ -37,10 +37,12 @@ import { valueOf, valuesOf } from '../../core/air/values.ts'
 import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
+import { newEntry } from '../../operate/sensor-registry.ts'
 import { createCache } from '../../runtime/cache.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { noValues } from '../../store/stat-fields.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
+import { registeredView } from '../support/registered-view.ts'
 
 const indexed = (pm25: number | null, pm10: number | null = null) => ({
   values: valuesOf({ pm25, pm10 }),
@@ -293,9 +295,21 @@ describe('a made-up index is used everywhere', async () => {
     const one = { ...reading, timeMs, arrivedMs: timeMs }
     applyNewer(state, slotOf(state, sensor), one, one.seq, createOutcome())
   }
-  const board = createSensorBoard({ states: () => states, nowMs: () => nowMs, rules })
-  const site = { area: 'Ikeja', fromMs: 0, lat: 6.6, lon: 3.35, address: '' }
-  board.onRegistered(sensor, { id: sensor, cadenceMs: 60 * minuteMs, sites: [site] })
+  const sensors = registeredView(rules)
+  sensors.put(
+    sensor,
+    newEntry({
+      id: sensor,
+      area: 'Ikeja',
+      lat: 6.6,
+      lon: 3.35,
+      address: '',
+      cadenceSeconds: 3_600,
+      fromMs: 0,
+      nowMs: 0,
+    }),
+  )
+  const board = createSensorBoard({ sensors, states: () => states, nowMs: () => nowMs, rules })
   const newest = createNewestReadings()
   newest.add([reading])
   newest.seed([], { timeMs: -1, sensor: '' }, newest.generation())
@@ -321,7 +335,7 @@ describe('a made-up index is used everywhere', async () => {
     },
   }
   const directory = () =>
-    areaDirectory([{ id: sensor, cadenceMs: minuteMs, sites: [site] }], {
+    areaDirectory(board.table().outline(), {
       networkName: 'Lagos',
       idPrefix: 'NGR-LOS',
     })

@@ -13,6 +13,7 @@ import { createKeccak } from '../../runtime/keccak.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/readings.ts'
+import { outlineOf } from '../support/registered-view.ts'
 
 const keccak = await createKeccak()
 
@@ -26,13 +27,13 @@ const sensor = (id: string, ...areas: string[]): RegisteredSensor => ({
 test('each area has one code and each code one area, the one with most sensors that carry it', () => {
   const options = { networkName: 'Lagos', idPrefix: 'NGR-LOS' }
   const { areas, find, network } = areaDirectory(
-    [
+    outlineOf([
       sensor('NGR-LOS-IKJ-001', 'Ikeja'),
       sensor('NGR-LOS-IKJ-002', 'Ikeja'),
       sensor('NGR-LOS-IKJ-003', 'Yaba'),
       sensor('NGR-LOS-YAB-001', 'Yaba'),
       sensor('NGR-LOS-IKJ-004', 'Ìkòyí', 'Ikeja'),
-    ],
+    ]),
     options,
   )
   expect(areas.map(({ name, code, slug }) => [name, code, slug])).toEqual([

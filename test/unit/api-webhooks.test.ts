@@ -16,6 +16,7 @@ import type { Change } from '../../runtime/nats/buckets/watched-bucket.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
 import { type FormatLevel, newestLevel } from '../../schemas/format-level.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
+import { outlineOf } from '../support/registered-view.ts'
 
 const nowMs = Date.UTC(2026, 0, 31, 12)
 const webhook: Webhook = {
@@ -45,7 +46,7 @@ const judgeWith = (
       sites: [{ fromMs: 0, area: 'Ikeja', lat: 0, lon: 0, address: '' }],
     },
   ] as const
-  const directory = areaDirectory(sensors, { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
+  const directory = areaDirectory(outlineOf(sensors), { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
   return createJudgeWanted({
     level: { current: () => level },
     resolver,
@@ -297,7 +298,7 @@ test.each([
       tierOf: () => 'premium',
       box: () => Promise.resolve(secretBox(newSecretKey())),
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the response is never used
-      ...({ board: { all: () => [] }, log: {}, owner: {} } as unknown as Pick<
+      ...({ board: { inUse: () => [] }, log: {}, owner: {} } as unknown as Pick<
         Parameters<typeof webhookRoutes>[0],
         'board' | 'log' | 'owner'
       >),

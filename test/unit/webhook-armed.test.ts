@@ -1,16 +1,18 @@
 import { array, assert, constantFrom, double, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
+import { createSensorBoard } from '../../api/live/sensor-board.ts'
 import { isArmed } from '../../api/webhooks/armed-now.ts'
-import type { SensorId } from '../../core/air/sensor-id.ts'
+import { partitionCount, type SensorId, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
+import { newEntry } from '../../operate/sensor-registry.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
+import { registeredView } from '../support/registered-view.ts'
 
 const sensor = 'NGR-LOS-IKJ-001' as SensorId
-const site = { fromMs: 0, area: 'Ikeja', lat: 6.6, lon: 3.35, address: '' }
 
 const webhookOf = (threshold: number, filters: Webhook['filters'] = {}): Webhook => ({
   id: 'wh_0000001',
@@ -25,27 +27,34 @@ const webhookOf = (threshold: number, filters: Webhook['filters'] = {}): Webhook
   updated_at: '2026-01-31T12:00:00Z',
 })
 
+const sensors = registeredView()
+sensors.put(
+  sensor,
+  newEntry({
+    id: sensor,
+    area: 'Ikeja',
+    lat: 6.6,
+    lon: 3.35,
+    address: '',
+    cadenceSeconds: 60,
+    fromMs: 0,
+    nowMs: 0,
+  }),
+)
+
 /** A sensor whose readings both the pipeline and the API fold. */
 function heardSensor() {
   const state: PartitionState = createState(0)
   const slot = slotOf(state, sensor)
   const outcome = createOutcome()
   let at = 0
-  const board = {
-    all: () => [
-      {
-        sensor: { id: sensor, cadenceMs: minuteMs, sites: [site] as const },
-        partition: 0,
-        state,
-        slot,
-        site,
-        step: 0,
-        changedMs: 0,
-        texts: new Map(),
-        latestTexts: new Map(),
-      },
-    ],
-  }
+  const states = Array.from({ length: partitionCount }, () => state)
+  const board = createSensorBoard({
+    sensors,
+    states: () => states,
+    nowMs: () => 0,
+    rules: sensorIdRules(),
+  })
   return {
     isArmed: (webhook: Webhook): boolean => isArmed(webhook, board),
     /** @returns whether the webhook gets an event for this index */

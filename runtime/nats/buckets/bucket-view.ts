@@ -19,6 +19,18 @@ export type BucketView<T> = Pick<WatchedBucket<T>, 'get' | 'entries'> & {
   readonly entriesNaming: (field: string) => IterableIterator<[string, T]>
 }
 
+/** With the rows of its entries. */
+export type RowView<T> = BucketView<T> & { readonly rows: EntryRows<T> }
+
+/** A key keeps its row, a small number, for as long as the process lives: callers keep columns by it. */
+export type EntryRows<T> = Pick<PackedEntries, 'find' | 'keyOf' | 'timeMsOf' | 'compareKeys'> & {
+  readonly count: () => number
+  /** As that of the view. */
+  readonly get: (key: string) => T | undefined
+  /** Made now, and not kept. */
+  readonly make: (row: number) => T | undefined
+}
+
 /** Forgets the value of a key; what it returns reports the change, once the entry is the new one. */
 export type BeforeChange = (key: string) => () => void
 
@@ -34,7 +46,7 @@ type ViewOptions<T> = {
 const mostValues = 16_384
 
 export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>): {
-  readonly view: BucketView<T>
+  readonly view: RowView<T>
   readonly beforeChange: BeforeChange
 } {
   let [young, old] = [new Map<string, T>(), new Map<string, T>()]
@@ -75,6 +87,15 @@ export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>):
       get,
       entries: () => valuesOf(allRows()),
       entriesNaming: (field) => valuesOf(entries.rowsNaming(field)),
+      rows: {
+        get,
+        count: () => entries.rows,
+        find: (key) => entries.find(key),
+        keyOf: (row) => entries.keyOf(row),
+        timeMsOf: (row) => entries.timeMsOf(row),
+        compareKeys: (a, b) => entries.compareKeys(a, b),
+        make,
+      },
       onChange: (listener) => {
         listeners.add(listener)
         return () => void listeners.delete(listener)

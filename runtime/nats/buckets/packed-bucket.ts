@@ -12,7 +12,7 @@ import { buckets, type ImagedBucket } from '../../../schemas/subjects.ts'
 import { whyOf } from '../../broken.ts'
 import { ourVersion as readVersion } from '../../version.ts'
 import { NoImage, readImage } from './bucket-image.ts'
-import { type BeforeChange, type BucketView, openView } from './bucket-view.ts'
+import { type BeforeChange, openView, type RowView } from './bucket-view.ts'
 import { type BucketFollower, followBucket } from './follow-bucket.ts'
 import { type EntryKind, PackedEntries, type RecordOfEntry } from './packed-entries.ts'
 import {
@@ -23,8 +23,8 @@ import {
 } from './watched-bucket.ts'
 
 export type PackedBucket<T> = Omit<WatchedBucket<T>, 'onChange'> &
-  BucketView<T> & {
-    readonly viewedBy: <U>(parse: ParseEntry<U>) => BucketView<U>
+  RowView<T> & {
+    readonly viewedBy: <U>(parse: ParseEntry<U>) => RowView<U>
     /** What an image is made of. */
     readonly source: () => Pick<ImageHead, 'made' | 'newest'> & {
       readonly entries: PackedEntries
@@ -141,7 +141,7 @@ export async function watchPacked<T>(
     })
   const following = follower ?? (await fromBucket())
 
-  const viewedBy = <U>(parseView: ParseEntry<U>, isMain = false): BucketView<U> => {
+  const viewedBy = <U>(parseView: ParseEntry<U>, isMain = false): RowView<U> => {
     const { view, beforeChange } = openView({ bucket, entries, parse: parseView, isMain })
     views.add(beforeChange)
     return view

@@ -159,6 +159,20 @@ export class PackedEntries {
     return textAt(block.bytes, block.words, at)
   }
 
+  /** The order of two keys by their bytes: that of `<`, if they are ASCII. */
+  compareKeys(row: number, other: number): number {
+    const { block: one, at } = this.#recordOf(row)
+    const { block: two, at: otherAt } = this.#recordOf(other)
+    const [length, otherLength] = [keyLengthAt(one.words, at), keyLengthAt(two.words, otherAt)]
+    const [from, otherFrom] = [at * 4 + headBytes, otherAt * 4 + headBytes]
+    const shared = Math.min(length, otherLength)
+    for (let i = 0; i < shared; i++) {
+      const difference = (one.bytes[from + i] ?? 0) - (two.bytes[otherFrom + i] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return length - otherLength
+  }
+
   timeMsOf(row: number): number {
     const { block, at } = this.#recordOf(row)
     return timeMsAt(block.words, at)

@@ -121,9 +121,9 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'texts of sensors are cached by sensor alone',
-    file: 'api/live/sensor-board.ts',
-    text: 'let text = entry.texts.get(index)',
-    becomes: 'let text = entry.texts.values().next().value',
+    file: 'api/live/kept-texts.ts',
+    text: 'let text = texts.get(index)',
+    becomes: 'let text = texts.values().next().value',
     tests,
   },
   {
