@@ -28,6 +28,7 @@ import {
   schemaFault,
   sensorNamed,
 } from '../../schemas/log/raw-reading.ts'
+import { type SentReading, scanReadings } from '../../schemas/log/scan-readings.ts'
 import type { RawMessage } from '../intake/raw-message.ts'
 import { badSignature, type Signatures, type SignatureVerdict } from './check-signatures.ts'
 import type { DayBook } from './day-books.ts'
@@ -71,8 +72,9 @@ export function judgeMessage(
   options: JudgeOptions,
   signatures?: Signatures,
 ): JudgedMessage {
-  const { seq, arrivedMs, sensor, isAgain } = raw
-  const items = decodeRaw(raw.data)
+  const { seq, arrivedMs, sensor, isAgain, data } = raw
+  const sent = scanReadings(data, sensor, countAtLevel(options.level.current()))
+  const items = sent ?? decodeRaw(data)
   if (isFault(items)) return { seq, arrivedMs, sensor, isAgain, items: [items] }
   const ofMessage = signatures?.get(seq)
   const isAsked = signatures !== undefined
@@ -83,64 +85,66 @@ export function judgeMessage(
     sensor,
     isAgain,
     items: items.map((item, i) => {
-      const named = (isOfMany && sensorNamed(item)) || sensor
-      const judged = judge(
-        item,
-        { rawSeq: seq, item: i, sensor: named, arrivedMs, isAgain },
-        options,
-        isAsked ? { verdict: ofMessage?.get(i) } : undefined,
-      )
+      const named = (isOfMany && (sent ? sent[i]?.sensorId : sensorNamed(item))) || sensor
+      const place = { rawSeq: seq, item: i, sensor: named, arrivedMs, isAgain }
+      const signature = isAsked ? { verdict: ofMessage?.get(i) } : undefined
+      const judged = judgeItem(sent?.[i], item, place, options, signature)
       return isOfMany && 'reason' in judged ? { ...judged, sensor: named } : judged
     }),
   }
 }
 
-/**
- * @returns the reading, or why it is refused; never throws, whatever the item is: what we cannot judge
- * is refused and kept like the rest, and the items after it are judged
- */
-export function judge(
+/** @returns the reading, or why it is refused; never throws, whatever the item is */
+export const judge = (
   item: unknown,
   place: Place,
   options: JudgeOptions,
   signature?: Signature,
-): Believed | RawFault {
-  try {
-    return judgeItem(item, place, options, signature)
-  } catch (error) {
-    return { reason: 'not_judged', why: String(error).slice(0, 200) }
-  }
-}
+): Believed | RawFault => judgeItem(undefined, item, place, options, signature)
 
+/**
+ * What we cannot judge is refused and kept like the rest, and the items after it are judged.
+ * @param sent what it says, where that was read from the bytes
+ */
 function judgeItem(
+  sent: SentReading | undefined,
   item: unknown,
   place: Place,
   options: JudgeOptions,
   signature: Signature | undefined,
 ): Believed | RawFault {
-  if (!isRawReading(item)) return schemaFault()
+  try {
+    if (sent !== undefined) return judgeSent(sent, place, options, signature)
+    if (!isRawReading(item)) return schemaFault()
+    return judgeSent(sentIn(item, options), place, options, signature)
+  } catch (error) {
+    return { reason: 'not_judged', why: String(error).slice(0, 200) }
+  }
+}
+
+function judgeSent(
+  sent: Sent,
+  place: Place,
+  options: JudgeOptions,
+  signature: Signature | undefined,
+): Believed | RawFault {
   const sensor = options.sensorOf(place.sensor)
   if (sensor === undefined) return { reason: 'unknown_sensor', why: '' }
-  const { sensor_id: named, timestamp } = item
+  const { sensorId: named, timeMs, timeFault } = sent
   if (named !== undefined && named !== sensor.id) {
     return { reason: 'sensor_mismatch', why: `the body names ${named.slice(0, 64)}` }
   }
   if (partitionOf(sensor.id) !== options.partition) {
     return { reason: 'wrong_partition', why: `belongs to ${partitionOf(sensor.id)}` }
   }
-  const time = parseIso(timestamp)
-  if ('wrong' in time) {
-    if (time.wrong === 'no_offset') return { reason: 'no_offset', why: '' }
-    return { reason: 'schema', why: `timestamp is not an ISO date-time: ${timestamp.slice(0, 40)}` }
-  }
-  const signed = signature && signedOr(signature, item, sensor)
+  if (timeFault !== undefined) return timeFault
+  const signed = signature && signedOr(signature, sent, sensor)
   if (signed !== undefined && 'reason' in signed) return signed
-  const judged = judgeValues(normalise(item, countAtLevel(options.level.current())), {
-    timeAssigned: item.time_assigned === true,
+  const judged = judgeValues(sent.values, {
+    timeAssigned: sent.isTimeAssigned,
     usual: options.usual?.(),
   })
   if (judged.nothingLeft) return { reason: 'out_of_range', why: '' }
-  const { timeMs } = time
   if (timeMs < options.earliestMs) return { reason: 'too_old', why: '' }
   if (timeMs - place.arrivedMs > futureToleranceMs) {
     return { reason: 'future', why: `${Math.round((timeMs - place.arrivedMs) / 1000)} s ahead` }
@@ -164,7 +168,7 @@ function judgeItem(
 
 function signedOr(
   { verdict }: Signature,
-  { sig }: RawReading,
+  { sig }: Sent,
   { keys, mustSign }: RegisteredSensor,
 ): SignatureVerdict {
   if (sig === undefined || sig === null)
@@ -190,6 +194,28 @@ function lateFault(
 
 const idOf: ReadonlyMap<string, number> = new Map(Object.entries(quantityIds))
 const noValues: readonly null[] = basicNames.map(() => null)
+
+/** What a reading says; of what the scan of the bytes takes, none has the last two. */
+type Sent = SentReading & { readonly timeFault?: RawFault | undefined; readonly sig?: unknown }
+
+/** What `scanReadings` would read from its bytes, if they were usual. */
+export function sentIn(raw: RawReading, { level }: Pick<JudgeOptions, 'level'>): Sent {
+  const { sensor_id: sensorId, timestamp, time_assigned: assigned, sig } = raw
+  const time = parseIso(timestamp)
+  return {
+    sensorId,
+    timeMs: 'wrong' in time ? Number.NaN : time.timeMs,
+    isTimeAssigned: assigned === true,
+    values: normalise(raw, countAtLevel(level.current())),
+    timeFault: 'wrong' in time ? faultOfTime(time.wrong, timestamp) : undefined,
+    sig,
+  }
+}
+
+const faultOfTime = (wrong: 'invalid' | 'no_offset', timestamp: string): RawFault =>
+  wrong === 'no_offset'
+    ? { reason: 'no_offset', why: '' }
+    : { reason: 'schema', why: `timestamp is not an ISO date-time: ${timestamp.slice(0, 40)}` }
 
 /** @param count how many quantities are taken: the first of the table */
 function normalise(raw: RawReading, count: number): Values {

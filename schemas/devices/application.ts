@@ -9,7 +9,10 @@ const idPattern = '^[a-z][a-z0-9-]{1,39}$'
 const idForm = new RegExp(idPattern)
 
 /** The subject of a raw message names a sensor, or a gateway, whose readings name theirs. */
-export const isGateway = (sender: string): boolean => idForm.test(sender)
+export const isGateway = (sender: string): boolean =>
+  // of each raw message it is asked: the ids of sensors do not begin with a lower-case letter
+  sender.charCodeAt(0) >= firstLetter && idForm.test(sender)
+const firstLetter = 'a'.charCodeAt(0)
 
 const key = { type: 'string', minLength: 1, maxLength: 80 } as const
 const { required, properties } = credentialSchema
