@@ -4,7 +4,7 @@
  * order, survives no crash, and knows no events; it is the obvious first program.
  *
  * Reads NATS_URL and the store's variables as the pipeline does, `BENCH_READINGS` of them.
- * Prints one line of JSON: its own CPU.
+ * Prints a line when it is ready, and one of JSON at the end: its own CPU.
  */
 import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { bufferTime, concatMap, filter, from, lastValueFrom, merge, mergeMap, take } from 'rxjs'
@@ -82,6 +82,7 @@ const sources = await Promise.all(
     return { partition, messages: await consumer.consume({ max_messages: 1_000 }) }
   }),
 )
+process.stdout.write('ready\n')
 const beganCpu = process.cpuUsage()
 const beganMs = performance.now()
 let rows = 0
