@@ -1,7 +1,7 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
 import type { BatchHeader } from '../core/proof/header.ts'
 import { secondMs } from '../core/time.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
+import { Counter, Gauge, type Registry } from '../runtime/prometheus.ts'
 import { type Alarm, alarmReasons } from './send/alarm.ts'
 import type { TickReport } from './send/sender.ts'
 

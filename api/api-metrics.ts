@@ -1,6 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
 import { statusNames, statusOf } from '../core/state/presence.ts'
 import { gaugeIn, requestTimes } from '../runtime/metrics.ts'
+import { Counter, Gauge, type Registry } from '../runtime/prometheus.ts'
 import type { Observe } from './app.ts'
 import type { Entry } from './live/sensor-now.ts'
 

@@ -3,13 +3,13 @@
  * what is requested → the answer. Every error on the way ends in one envelope.
  */
 import { randomUUID } from 'node:crypto'
-import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import { siteOf } from '../core/access/network-of.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { remember } from '../core/remember.ts'
 import type { Digest } from '../runtime/digest.ts'
 import { clientNetwork } from '../runtime/http/client-network.ts'
+import { Router } from '../runtime/http/router.ts'
 import { endSpan, spanStart } from '../runtime/trace.ts'
 import { networkHeader } from './access/key-guard.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'

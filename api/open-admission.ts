@@ -1,11 +1,11 @@
 /** Who is admitted, and how often: keys, accounts and quotas, watched in memory. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Registry } from 'prom-client'
 import type { Limits } from '../core/access/quota.ts'
 import type { Logger } from '../runtime/log.ts'
 import { lastValues } from '../runtime/nats/buckets/last-values.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
+import type { Registry } from '../runtime/prometheus.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import { buckets } from '../schemas/subjects.ts'
 import {

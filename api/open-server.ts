@@ -1,5 +1,5 @@
 /** The server of `/v1`: every answer is counted, and each of our own failures is logged. */
-import type { Registry } from 'prom-client'
+
 import { createDigest } from '../runtime/digest.ts'
 import {
   type HttpServer,
@@ -8,6 +8,7 @@ import {
 } from '../runtime/http/http-server.ts'
 import type { Logger } from '../runtime/log.ts'
 import { failureLog } from '../runtime/process/failure-log.ts'
+import type { Registry } from '../runtime/prometheus.ts'
 import { countRequests } from './api-metrics.ts'
 import { createApp, longestUrl } from './app.ts'
 import type { ApiConfig } from './config.ts'

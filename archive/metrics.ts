@@ -1,6 +1,6 @@
-import { Gauge, type Registry } from 'prom-client'
 import { secondMs } from '../core/time.ts'
 import { bytesOf, type Catalogue } from '../operate/archive/catalogue.ts'
+import { Gauge, type Registry } from '../runtime/prometheus.ts'
 import type { Retention } from '../schemas/retention.ts'
 
 export type ArchiveMetrics = ReturnType<typeof archiveMetrics>

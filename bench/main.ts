@@ -13,6 +13,7 @@ const benches: Readonly<Record<string, string>> = {
   pipeline: 'CPU a reading end to end, beside the naive program and the ceiling, on both stores',
   latency: 'publish to acknowledged, judged, committed, visible and stored; CPU of pipeline and NATS',
   restart: '100,000 sensors: start to live, memory',
+  start: 'CPU and time of each process to ready, and of commands, beside other checkouts',
   registry: 'many registered sensors: start to live and memory of each process that knows them',
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',

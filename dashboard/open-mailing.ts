@@ -3,15 +3,16 @@
  * keys.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Registry } from 'prom-client'
 import type { AccountBook } from '../operate/account-book.ts'
 import type { Logger } from '../runtime/log.ts'
 import { countDropped, type MailQueue, openMailQueue } from '../runtime/nats/mail-queue.ts'
+import type { Registry } from '../runtime/prometheus.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import type { DashboardConfig } from './config.ts'
+import { filePost } from './mail/file-post.ts'
 import { openKeyReminders } from './mail/key-reminders.ts'
 import { openMailSender } from './mail/mail-sender.ts'
-import { filePost, smtpPost } from './mail/post.ts'
+import type { Post } from './mail/post.ts'
 import { countMails } from './server/metrics.ts'
 
 type Options = {
@@ -31,14 +32,15 @@ export async function openMailing(
 ): Promise<MailQueue> {
   const mails = openMailQueue(nc, box, countDropped(metrics))
   const { smtpUrl, smtpUrlNow, allowPlain, from, folder } = settings.mail
+  // nodemailer takes 100 ms to load
+  const smtp = async (): Promise<Post> =>
+    (await import('./mail/post.ts')).smtpPost(smtpUrlNow, { allowPlain })
   opened.use(
     await openMailSender({
       nc,
       box,
       accounts: book.accounts,
-      post: opened.use(
-        smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrlNow, { allowPlain }),
-      ),
+      post: opened.use(smtpUrl === undefined ? filePost(folder, nowMs) : await smtp()),
       from,
       dashboard: settings.publicUrl,
       contact: settings.contact?.text,

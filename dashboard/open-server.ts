@@ -1,9 +1,10 @@
 /** The dashboard's server: every answer is counted. */
-import type { Registry } from 'prom-client'
+
 import { longestTarget } from '../core/access/request-target.ts'
 import { usualConnections } from '../runtime/http/connection-bounds.ts'
 import { type HttpServer, startHttpServer } from '../runtime/http/http-server.ts'
 import type { Logger } from '../runtime/log.ts'
+import type { Registry } from '../runtime/prometheus.ts'
 import type { DashboardConfig } from './config.ts'
 import type { Site } from './frame.ts'
 import { createApp } from './server/app.ts'

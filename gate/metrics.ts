@@ -1,5 +1,5 @@
-import type { Registry } from 'prom-client'
 import { counterIn, gaugeIn } from '../runtime/metrics.ts'
+import type { Registry } from '../runtime/prometheus.ts'
 
 export type GateMetrics = ReturnType<typeof gateMetrics>
 

@@ -1,5 +1,5 @@
-import { Histogram, type Registry } from 'prom-client'
 import { counterIn, gaugeIn } from '../runtime/metrics.ts'
+import { Histogram, type Registry } from '../runtime/prometheus.ts'
 
 export type NotifierMetrics = ReturnType<typeof notifierMetrics>
 

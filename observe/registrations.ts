@@ -1,5 +1,5 @@
 /** What each process registers, by the very functions with which it does, on a registry of ours. */
-import type { Registry } from 'prom-client'
+
 import { anchorMetrics } from '../anchor/metrics.ts'
 import { countRequests as countOfApi } from '../api/api-metrics.ts'
 import { countMismatches } from '../api/proofs/proven-reading.ts'
@@ -14,6 +14,7 @@ import { openGauges as openPipelineGauges } from '../pipeline/gauges.ts'
 import { pipelineMetrics } from '../pipeline/metrics.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { countDropped } from '../runtime/nats/mail-queue.ts'
+import type { Registry } from '../runtime/prometheus.ts'
 
 const none = (): number => 0
 

@@ -6,12 +6,12 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { Gauge, type Registry } from 'prom-client'
 import { secondMs } from '../core/time.ts'
 import { type Unstored, unstoredOf } from '../operate/unstored.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
 import { serversAway } from '../runtime/nats/streams/servers-away.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
+import { Gauge, type Registry } from '../runtime/prometheus.ts'
 import { rawStream } from '../schemas/subjects.ts'
 import type { Partitions } from './partitions.ts'
 import type { StoreWriter } from './projections/store-writer.ts'

@@ -2,9 +2,8 @@ import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { usualBounds } from '../core/air/quality.ts'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
-import { openArchiveFiles } from '../operate/archive/archive-files.ts'
 import { archiveFolder } from '../operate/archive/archive-folder.ts'
-import { expiredRows } from '../operate/archive/expired-rows.ts'
+import { laterExpiredRows } from '../operate/archive/later-expired-rows.ts'
 import { takeStore } from '../operate/store-copy.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { keepImage } from '../runtime/nats/buckets/keep-image.ts'
@@ -90,11 +89,10 @@ async function runPipeline({
     },
   }
   const atHand = new RowsAtHand()
-  const archive = openArchiveFiles(archiveFolder({ env, flags }, config.dataFolder))
   const retention = opened.use(await watchRetention(nc))
   const expired = expiredReadings({
     store,
-    rows: expiredRows(archive, retention.now),
+    rows: laterExpiredRows(archiveFolder({ env, flags }, config.dataFolder), retention.now),
     retention,
     nowMs: Date.now,
     onUnreadable: (error) =>

@@ -1,6 +1,6 @@
-import { Counter, type Registry } from 'prom-client'
 import type { LogMessage, Refused } from '../core/state/log-message.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
+import { Counter, type Registry } from '../runtime/prometheus.ts'
 
 export type PipelineMetrics = ReturnType<typeof pipelineMetrics>
 

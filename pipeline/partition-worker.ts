@@ -113,7 +113,7 @@ export async function startPartition(
   partition: number,
 ): Promise<PartitionWorker> {
   const { log, logger, metrics } = context
-  const manager = await jetstreamManager(log.nc)
+  const manager = await jetstreamManager(log.nc, { checkAPI: false })
   const recovered = await recover(log.nc, partition)
   if (await context.isTaken(partition))
     throw new TryAgain(

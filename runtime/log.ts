@@ -1,5 +1,4 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import pretty, { prettyFactory } from 'pino-pretty'
 import { shownText } from '../core/shown-text.ts'
 import { codeOf } from './exit.ts'
 import { isServerAway } from './server-away.ts'
@@ -13,12 +12,12 @@ type LogOptions = {
   readonly name: string
   /** A `LogLevel`. */
   readonly level: string
-  /** The destination of the lines; by default stdout, as coloured text on a terminal. */
+  /** The destination of the lines; by default stdout, as JSON. */
   readonly to?: DestinationStream
 }
 
-/** JSON lines on stdout for machines; text on a terminal. Every line carries `name`. */
-export function openLog({ name, level, to = standardOutput() }: LogOptions): Logger {
+/** Every line carries `name`. */
+export function openLog({ name, level, to = jsonOutput() }: LogOptions): Logger {
   return pino(
     {
       name,
@@ -46,50 +45,14 @@ const isForeseen = (error: Error): boolean =>
   ['ECONNREFUSED', 'ECONNRESET', 'ENOSPC', 'ETIMEDOUT'].includes(codeOf(error) ?? '')
 
 /**
- * Lines are written before the call returns, so the last line of a dying process is not lost. Names
- * and texts from outside never reach a terminal as control characters.
+ * Of a process: coloured text on a terminal, whose formatter is loaded only for one, and JSON for machines.
+ * Lines are written before the call returns, so the last line of a dying process is not lost.
  */
-export function standardOutput(): DestinationStream {
-  return process.stdout.isTTY
-    ? shownIn(
-        pretty({ sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
-        (line) => `${withoutControls(line)}\n`,
-      )
-    : shownIn(pino.destination({ dest: 1, sync: true }), shownText)
-}
+export const standardOutput = async (): Promise<DestinationStream> =>
+  process.stdout.isTTY ? (await import('./terminal-log.ts')).terminalOutput() : jsonOutput()
 
-/** @param to also a stream, whose `write` may return a value */
-const shownIn = (
-  to: { readonly write: (line: string) => unknown },
-  change: (line: string) => string,
-): DestinationStream => ({ write: (line) => void to.write(change(line)) })
-
-/** pino-pretty prints the values, so control characters are replaced in them. */
-function withoutControls(line: string): string {
-  try {
-    return JSON.stringify(shown(JSON.parse(line)))
-  } catch {
-    // a line of a server or of Node itself
-    return shownText(line)
-  }
-}
-
-function shown(value: unknown): unknown {
-  if (typeof value === 'string') return shownText(value)
-  if (Array.isArray(value)) return value.map(shown)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [shownText(name), shown(each)]),
-  )
-}
-
-/** A JSON line as one line of text. */
-export const lineInWords = (colorize: boolean): ((line: string) => string) => {
-  const format = prettyFactory({
-    ignore: 'pid,hostname',
-    translateTime: 'HH:MM:ss',
-    singleLine: true,
-    colorize,
-  })
-  return (line) => format(withoutControls(line)).trimEnd()
+/** Names and texts from outside never reach a terminal as control characters. */
+function jsonOutput(): DestinationStream {
+  const to = pino.destination({ dest: 1, sync: true })
+  return { write: (line) => void to.write(shownText(line)) }
 }

@@ -1,13 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { secondMs } from '../core/time.ts'
 import { brokenTotals } from './broken.ts'
+import { Counter, collectNodeMetrics, Gauge, Histogram, Registry } from './prometheus.ts'
 import { ourCommit, ourVersion } from './version.ts'
 
 /** The metrics of one process, including Node's own (memory, event loop, garbage collection). */
 export function openMetrics(processName: string): Registry {
   const registry = new Registry()
   registry.setDefaultLabels({ process: processName })
-  collectDefaultMetrics({ register: registry })
+  collectNodeMetrics(registry)
   new Gauge({
     name: 'airproof_build_info',
     help: 'Always 1: which version runs, and which commit where that is known',

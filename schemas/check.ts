@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
 
 /** Whether a value is as its schema says. */
 export type Check<T> = {
@@ -7,17 +8,39 @@ export type Check<T> = {
   errors?: readonly ErrorObject[] | null
 }
 
-/** One for all: each compiles the schema of schemas for itself. */
-const shared = new Ajv({ strict: true, allowUnionTypes: true })
+/**
+ * The package is loaded when it is first called, since few processes start with something to check. It
+ * does not check the schemas themselves: they are ours, a unit test does, and it would take 100 ms.
+ */
+function newAjv(options: Options): Ajv {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same package
+  const { Ajv } = createRequire(import.meta.url)('ajv') as typeof import('ajv')
+  return new Ajv({
+    strict: true,
+    allowUnionTypes: true,
+    meta: false,
+    validateSchema: false,
+    ...options,
+  })
+}
+
+const instances = new Map<Options, Ajv>()
+const usual: Options = {}
 
 /**
  * Compiled at the first value, which takes milliseconds: a process loads the schemas of many things
  * and checks few of them.
+ * @param options the same object wherever they are the same
  */
-export function checkOf<T>(schema: object, ajv: Pick<Ajv, 'compile'> = shared): Check<T> {
+export function checkOf<T>(schema: object, options = usual): Check<T> {
   let compiled: ValidateFunction<T> | undefined
+  const compile = (): ValidateFunction<T> => {
+    const ajv = instances.get(options) ?? newAjv(options)
+    instances.set(options, ajv)
+    return ajv.compile<T>(schema)
+  }
   const check: Check<T> = (value): value is T => {
-    compiled ??= ajv.compile<T>(schema)
+    compiled ??= compile()
     const isRight = compiled(value)
     check.errors = compiled.errors ?? null
     return isRight

@@ -1,5 +1,3 @@
-import { openInfluxStore } from './influx/influx.ts'
-import { openSqliteStore } from './sqlite/sqlite.ts'
 import type { Store } from './store.ts'
 
 /** Which engine, and where. */
@@ -21,10 +19,11 @@ type OpenOptions = {
   readonly onNotice?: (line: string) => void
 }
 
-export const openStore = (
+/** Loads only the engine that it opens. */
+export const openStore = async (
   place: StorePlace,
   { readOnly = false, onNotice }: OpenOptions = {},
 ): Promise<Store> =>
   place.kind === 'sqlite'
-    ? openSqliteStore({ file: place.file, readOnly, onNotice })
-    : openInfluxStore(place)
+    ? (await import('./sqlite/sqlite.ts')).openSqliteStore({ file: place.file, readOnly, onNotice })
+    : (await import('./influx/influx.ts')).openInfluxStore(place)

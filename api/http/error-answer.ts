@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import type { Context } from 'koa'
 import { ArchiveUnreadable } from '../../operate/archive/archive-unreadable.ts'
+import { STATUS_CODES } from '../../runtime/http/node-http.ts'
 import { StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
 import { ApiError, unavailable } from './api-error.ts'
 

@@ -1,5 +1,4 @@
 /** A reading, where it stands now, and when it should be anchored. */
-import { Counter, type Registry } from 'prom-client'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
@@ -10,6 +9,7 @@ import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 import type { MismatchWhy, ProveReading, Verdict } from '../../operate/proofs/prove-reading.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { gaugeIn } from '../../runtime/metrics.ts'
+import { Counter, type Registry } from '../../runtime/prometheus.ts'
 import type { Asker } from '../http/answer.ts'
 import { ApiError, badParameter, unavailable } from '../http/api-error.ts'
 import { latestMs, type Params, readTime } from '../http/params.ts'

@@ -1,5 +1,5 @@
 import { exitCodes } from '../../runtime/exit.ts'
-import { type ProcessMain, runProcess } from '../../runtime/process/process.ts'
+import type { ProcessMain } from '../../runtime/process/process.ts'
 import type { Command, FlagOptions } from './command.ts'
 import { exactWords } from './words.ts'
 
@@ -36,6 +36,8 @@ examples:
         process.exit(exitCodes.tryAgain)
       }, stopWithinMs).unref()
     })
+    // not for the commands that only ask something
+    const { runProcess } = await import('../../runtime/process/process.ts')
     const code = await runProcess({ name, main: await load(), source: { env, flags }, stop })
     // everything is closed already; a forgotten handle must not keep a process without any client
     setTimeout(() => process.exit(code), closingMs).unref()

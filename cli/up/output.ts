@@ -4,7 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DestinationStream, lineInWords } from '../../runtime/log.ts'
+import type { DestinationStream } from '../../runtime/log.ts'
+import { lineInWords } from '../../runtime/terminal-log.ts'
 import { openStartProgress, type StartProgress } from './progress.ts'
 
 export type UpOutput = Disposable & {

@@ -3,9 +3,9 @@
  * by one of our own pages → the answer. Everything that goes wrong ends in one sentence.
  */
 import { randomUUID } from 'node:crypto'
-import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import { longestTarget, targetFault } from '../../core/access/request-target.ts'
+import { Router } from '../../runtime/http/router.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { MailFull } from '../../runtime/nats/mail-queue.ts'
 import { failureLog } from '../../runtime/process/failure-log.ts'

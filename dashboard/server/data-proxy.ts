@@ -5,7 +5,7 @@
  * network of a visitor, so that turns are fair.
  */
 import type { Context } from 'koa'
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher, request } from 'undici'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { clientNetwork } from '../../runtime/http/client-network.ts'
 import { packedStream } from './packed-stream.ts'
@@ -205,6 +205,8 @@ type Asking = NonNullable<Parameters<typeof request>[1]>
 
 /** As it came: fetch would unpack what the API has packed. */
 async function askApi(url: string, init: Asking): Promise<Dispatcher.ResponseData<unknown>> {
+  // 100 ms of loading, which the first question to the API waits for and no start does
+  const { request } = await import('undici')
   try {
     return await request(url, init)
   } catch (cause) {

@@ -1,5 +1,5 @@
-import { Counter, type Registry } from 'prom-client'
 import { requestTimes } from '../../runtime/metrics.ts'
+import { Counter, type Registry } from '../../runtime/prometheus.ts'
 import type { Observe } from './app.ts'
 
 export function countRequests(registry: Registry): Observe {

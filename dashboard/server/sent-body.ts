@@ -2,6 +2,13 @@ import type { Context } from 'koa'
 import { BodyFault, type BodyFaultWhy, bodyReader, hasBody } from '../../runtime/http/read-body.ts'
 import { Refusal } from './refusal.ts'
 
+declare module 'koa' {
+  interface Request {
+    /** What was sent, once `readSentBody` has read it. */
+    body?: unknown
+  }
+}
+
 /** Bytes of a body. */
 export const longestBody = 64 * 1024
 
@@ -21,7 +28,7 @@ export async function readSentBody(ctx: Context, longest = longestBody): Promise
     throw new Refusal(415, 'unsupported_media_type', 'send a form or JSON')
   const readBody = readers.get(longest) ?? readerOf(longest)
   readers.set(longest, readBody)
-  await readBody(ctx).catch((error: unknown) => {
+  ctx.request.body = await readBody(ctx).catch((error: unknown) => {
     throw error instanceof BodyFault ? refusals[error.why](longest) : error
   })
 }

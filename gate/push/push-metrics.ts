@@ -1,6 +1,6 @@
-import type { Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
 import { counterIn, gaugeIn, requestTimes } from '../../runtime/metrics.ts'
+import type { Registry } from '../../runtime/prometheus.ts'
 import type { Spool } from './spool.ts'
 
 /** Called for every answered request. */

@@ -3,7 +3,7 @@
  * body are read and 8 KiB stored, the connection ends at 256 KiB received, and the whole exchange
  * has 15 seconds. Each webhook has its own connections, so none waits for another's receiver.
  */
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher, Pool } from 'undici'
 import { codeOf } from '../../runtime/exit.ts'
 import type { PublicResolver } from '../../runtime/http/public-resolver.ts'
 import type { AttemptError } from '../../schemas/webhooks/attempt.ts'
@@ -79,6 +79,9 @@ type Line = {
 
 const idleMs = 30_000
 
+/** 100 ms of loading, which the first delivery waits for and no start does. */
+let undici: Promise<typeof import('undici')> | undefined
+
 export function openSender(options: Options): Sender {
   const { resolver, limits = sendLimits, connectionsEach = 4, ca } = options
   const lines = new Map<number, Line>()
@@ -90,7 +93,9 @@ export function openSender(options: Options): Sender {
     void closed.then(() => closing.delete(closed))
   }
 
-  const lineOf = (webhook: number, origin: string): Line => {
+  const lineOf = async (webhook: number, origin: string): Promise<Line> => {
+    undici ??= import('undici')
+    const { Pool } = await undici
     const known = lines.get(webhook)
     if (known?.origin === origin) return known
     // exchanges under way to the former address end by themselves
@@ -134,7 +139,7 @@ export function openSender(options: Options): Sender {
   return {
     send: async (post) => {
       const url = new URL(post.url)
-      const line = lineOf(post.webhook, url.origin)
+      const line = await lineOf(post.webhook, url.origin)
       line.usedMs = performance.now()
       line.dialled = undefined
       const exchange = startExchange(line, limits)

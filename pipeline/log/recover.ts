@@ -96,7 +96,7 @@ async function rawPosition(
   { partition, rawLast, rawLastTimeMs }: PartitionState,
 ): Promise<Pick<Recovered, 'rawFrom' | 'rawLost'>> {
   const stream = rawStream(partition)
-  const manager = await jetstreamManager(nc)
+  const manager = await jetstreamManager(nc, { checkAPI: false })
   const { state } = await manager.streams.info(stream)
   const at: Stored | undefined = rawLast > 0 ? await messageAt(nc, stream, rawLast) : undefined
   const isReused = at !== undefined && at.timeMs !== rawLastTimeMs

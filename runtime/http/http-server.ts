@@ -2,19 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import {
-  createServer,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http'
+import type { RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { secondMs } from '../../core/time.ts'
 import { codeOf } from '../exit.ts'
 import { boundConnections, type ConnectionBounds } from './connection-bounds.ts'
 import { listenOn } from './listen.ts'
+import { createServer } from './node-http.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import type { TlsFiles } from './tls-files.ts'
 

@@ -1,6 +1,6 @@
 /** The one reader of request bodies. The server decides the response to a fault. */
 import type { Context } from 'koa'
-import { koaBody } from 'koa-body'
+import rawBody from 'raw-body'
 import { codeOf } from '../exit.ts'
 
 export type BodyFaultWhy =
@@ -31,6 +31,9 @@ type Options = {
   readonly text?: boolean
 }
 
+/** The methods whose body is read; another one's is ignored. */
+const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
 /** Reads a body of one of the kinds; undefined for any other. Throws BodyFault. */
 export function bodyReader({
   longestBytes,
@@ -38,31 +41,53 @@ export function bodyReader({
   form = false,
   text = false,
 }: Options): (ctx: Context) => Promise<unknown> {
-  const parse = koaBody({
-    json: json.length > 0,
-    jsonTypes: [...json],
-    jsonLimit: longestBytes,
-    urlencoded: form,
-    formLimit: longestBytes,
-    text,
-    textLimit: longestBytes,
-    multipart: false,
-  })
+  const parserOf = (ctx: Context): ((text: string) => unknown) | undefined => {
+    if (!methodsWithBody.has(ctx.method)) return undefined
+    if (json.length > 0 && ctx.is([...json])) return parseJson
+    if (form && ctx.is('urlencoded')) return parseForm
+    return text && ctx.is('text/*') ? (whole) => whole : undefined
+  }
   return async (ctx) => {
     const { headers } = ctx.req
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') throw new BodyFault('encoded')
-    if (Number(headers['content-length'] ?? 0) > longestBytes) throw new BodyFault('too_long')
+    const length = headers['content-length'] ?? null
+    if (Number(length) > longestBytes) throw new BodyFault('too_long')
+    const parse = parserOf(ctx)
+    if (parse === undefined) return undefined
     try {
-      await parse(ctx, async () => undefined)
+      return parse(await rawBody(ctx.req, { length, limit: longestBytes, encoding: 'utf8' }))
     } catch (thrown) {
       // the unread rest would otherwise be parsed as the connection's next request
       ctx.req.resume()
       const why = whyOf(thrown)
       throw why === undefined ? thrown : new BodyFault(why, thrown)
     }
-    return ctx.request.body
   }
+}
+
+/**
+ * An object or an array; of no text at all, an empty object. A key `__proto__` is refused: assigned to
+ * another object, it would change what that object inherits.
+ */
+function parseJson(text: string): unknown {
+  if (text === '') return {}
+  if (!/^[ \t\n\r]*[[{]/.test(text)) throw new SyntaxError('it is not an object or an array')
+  return JSON.parse(text, (key, value: unknown) => {
+    if (key === '__proto__') throw new SyntaxError('it has a key __proto__')
+    return value
+  })
+}
+
+/** The fields by name; a name that is sent more than once has a list. */
+function parseForm(text: string): Readonly<Record<string, string | readonly string[]>> {
+  const fields = new URLSearchParams(text)
+  return Object.fromEntries(
+    [...new Set(fields.keys())].map((name) => {
+      const values = fields.getAll(name)
+      return [name, values.length === 1 ? (values[0] ?? '') : values]
+    }),
+  )
 }
 
 /** Whether a request announces a body. */

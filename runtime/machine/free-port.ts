@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { createServer } from 'node:http'
 import { MustAct } from '../exit.ts'
 import { listenOn } from '../http/listen.ts'
+import { createServer } from '../http/node-http.ts'
 
 const loopback = '127.0.0.1'
 /**

@@ -1,9 +1,9 @@
 import { JetStreamApiError, jetstream } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
-import type { Counter, Registry } from 'prom-client'
 import { laneOf, type Mail } from '../../schemas/people/mail.ts'
 import { laneSubject } from '../../schemas/subjects.ts'
 import { counterIn } from '../metrics.ts'
+import type { Counter, Registry } from '../prometheus.ts'
 import type { SecretBox } from '../secrets/seal-secret.ts'
 
 /** The context that a sealed mail is bound to. */

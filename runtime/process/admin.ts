@@ -3,9 +3,10 @@
  * (everything it depends on responds) and `/metrics` (Prometheus text).
  */
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { Registry } from 'prom-client'
+import type { RequestListener } from 'node:http'
 import { listenOn } from '../http/listen.ts'
+import { createServer } from '../http/node-http.ts'
+import type { Registry } from '../prometheus.ts'
 
 export type ReadyCheck = {
   readonly name: string

@@ -1,6 +1,6 @@
 import { logBroken } from '../broken.ts'
 import { exitCodeOf, exitCodes, inWords, StartAgain } from '../exit.ts'
-import { type Logger, openLog } from '../log.ts'
+import { type Logger, openLog, standardOutput } from '../log.ts'
 import type { NatsSettings } from '../nats/nats.ts'
 import { orTryAgain } from '../server-away.ts'
 import { type Environment, type Flags, readSettings, type SettingsSource } from '../settings.ts'
@@ -56,7 +56,7 @@ type Run = {
 /** Runs a process to its end. @returns its exit code; an error is logged for people */
 export async function runProcess({ name, main, source, stop }: Run): Promise<number> {
   const config = readSharedConfig(source)
-  const log = openLog({ name, level: config.logLevel })
+  const log = openLog({ name, level: config.logLevel, to: await standardOutput() })
   using strays = watchStrayErrors()
   logBroken(log)
   try {

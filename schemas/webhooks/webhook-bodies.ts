@@ -1,5 +1,5 @@
 /** The request bodies of `/v1/webhooks…`, and which of their fields are wrong. */
-import { Ajv, type ErrorObject } from 'ajv'
+import type { ErrorObject, Options } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { type EventKind, eventKinds } from '../../core/delivery/delivery.ts'
 import { isPlainName } from '../../core/one-line.ts'
@@ -115,20 +115,18 @@ export const wrongField = (
   expected,
 })
 
-const ajv = new Ajv({
-  strict: true,
-  allowUnionTypes: true,
+const options: Options = {
   allErrors: true,
   verbose: true,
-  formats: { 'plain-text': (text) => text === '' || isPlainName(text) },
-})
+  formats: { 'plain-text': (text: string) => text === '' || isPlainName(text) },
+}
 const checks = {
-  create: checkOf<WebhookBodies['create']>(webhookBodySchemas.create, ajv),
-  patch: checkOf<WebhookBodies['patch']>(webhookBodySchemas.patch, ajv),
-  rotate: checkOf<WebhookBodies['rotate']>(webhookBodySchemas.rotate, ajv),
-  test: checkOf<WebhookBodies['test']>(webhookBodySchemas.test, ajv),
-  recover: checkOf<WebhookBodies['recover']>(webhookBodySchemas.recover, ajv),
-  nothing: checkOf<WebhookBodies['nothing']>(webhookBodySchemas.nothing, ajv),
+  create: checkOf<WebhookBodies['create']>(webhookBodySchemas.create, options),
+  patch: checkOf<WebhookBodies['patch']>(webhookBodySchemas.patch, options),
+  rotate: checkOf<WebhookBodies['rotate']>(webhookBodySchemas.rotate, options),
+  test: checkOf<WebhookBodies['test']>(webhookBodySchemas.test, options),
+  recover: checkOf<WebhookBodies['recover']>(webhookBodySchemas.recover, options),
+  nothing: checkOf<WebhookBodies['nothing']>(webhookBodySchemas.nothing, options),
 }
 
 /** A request of these kinds without a body is a mistake. */

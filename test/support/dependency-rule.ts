@@ -14,16 +14,17 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     // traces, loaded where a collector is set
     '@opentelemetry',
     'hash-wasm',
-    // its types, and the one reader of bodies
+    // its types, its router, and the one reader of bodies
     'koa',
-    'koa-body',
+    '@koa/router',
+    'raw-body',
     'pino',
     'pino-pretty',
     'prom-client',
   ],
   // what more than one process or command does with the same records
   operate: ['core/', 'schemas/', 'runtime/', 'store/', 'anchor/verifier/', 'hyparquet', '@nats-io'],
-  gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', '@nats-io', 'prom-client'],
+  gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', '@nats-io'],
   store: ['core/', '@influxdata/influxdb-client'],
   pipeline: [
     'core/',
@@ -34,20 +35,10 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'store/',
     'rxjs',
     '@nats-io',
-    'prom-client',
   ],
-  anchor: ['core/', 'schemas/', 'runtime/', 'viem', '@nats-io', 'prom-client'],
-  notifier: ['core/', 'schemas/', 'runtime/', 'undici', '@nats-io', 'prom-client'],
-  archive: [
-    'core/',
-    'schemas/',
-    'runtime/',
-    'operate/',
-    'store/',
-    'hyparquet-writer',
-    '@nats-io',
-    'prom-client',
-  ],
+  anchor: ['core/', 'schemas/', 'runtime/', 'viem', '@nats-io'],
+  notifier: ['core/', 'schemas/', 'runtime/', 'undici', '@nats-io'],
+  archive: ['core/', 'schemas/', 'runtime/', 'operate/', 'store/', 'hyparquet-writer', '@nats-io'],
   api: [
     'core/',
     'schemas/',
@@ -58,9 +49,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'json-schema-to-ts',
     'kdbush',
     'koa',
-    '@koa/router',
     '@nats-io',
-    'prom-client',
   ],
   dashboard: [
     'core/',
@@ -69,14 +58,12 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'operate/',
     'anchor/verifier/',
     'koa',
-    '@koa/router',
     'nodemailer',
     'qrcode-generator',
     '@resvg/resvg-wasm',
     // hands on what the API has packed
     'undici',
     '@nats-io',
-    'prom-client',
     // the pages in the browser, `dashboard/web`
     'preact',
     '@preact/signals',
@@ -102,7 +89,6 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'api/',
     'dashboard/',
     'runtime/',
-    'prom-client',
   ],
   cli: [
     'core/',

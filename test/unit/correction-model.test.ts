@@ -1,6 +1,7 @@
 import { assert, double, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { corrected } from '../../core/air/correction-model.ts'
+import shipped from '../../core/air/correction-models.json' with { type: 'json' }
 import { valuesOf } from '../../core/air/values.ts'
 import { epa2021, readCorrections, shippedCorrections } from '../../schemas/corrections.ts'
 import fixture from '../fixtures/correction-vectors.json' with { type: 'json' }
@@ -21,6 +22,10 @@ test.each(fixture.vectors)(
     expect(Math.abs(got - expected), 'the fixture has four decimals').toBeLessThan(1e-3)
   },
 )
+
+test('the corrections of airproof are as their schema says, though no start checks them', () => {
+  expect(readCorrections(shipped)).toEqual(shippedCorrections)
+})
 
 test('nothing is corrected if PM2.5 or humidity is missing', () => {
   expect(epa(10, null)).toBeNull()

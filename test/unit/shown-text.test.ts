@@ -36,9 +36,9 @@ test('a cell of a table never starts a new row', () => {
 test.each([true, false])('no line of a log has them, on a terminal: %s', (isTerminal) => {
   const program = `
     process.stdout.isTTY = ${isTerminal}
-    const { openLog } = await import('./runtime/log.ts')
+    const { openLog, standardOutput } = await import('./runtime/log.ts')
     const text = ${JSON.stringify(hostileText)}
-    const log = openLog({ name: 'test', level: 'info' })
+    const log = openLog({ name: 'test', level: 'info', to: await standardOutput() })
     log.warn({ subject: text, [text]: 1, deep: { list: [text] }, err: new Error(text) }, text)
   `
   const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
