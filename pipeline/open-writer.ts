@@ -13,12 +13,13 @@ type Options = {
   readonly log: Log
   readonly logger: Logger
   readonly metrics: PipelineMetrics
-  readonly rememberRefused: Partitions['rememberRefused']
+  /** Opened after it. */
+  readonly partitions: () => Pick<Partitions, 'rememberRefused'>
 }
 
 /** The store writer; what the store refuses is counted, remembered and listed. */
 export const openWriter = (options: Options): StoreWriter => {
-  const { store, readRows, log, logger, metrics, rememberRefused } = options
+  const { store, readRows, log, logger, metrics, partitions } = options
   return startStoreWriter({
     store,
     readRows,
@@ -26,7 +27,7 @@ export const openWriter = (options: Options): StoreWriter => {
       metrics.storeRefused.inc(refused.length)
       const rows = { partition, rows: refused.length, why: refused[0]?.why }
       logger.error(rows, 'the store refused rows')
-      rememberRefused(partition, refused)
+      partitions().rememberRefused(partition, refused)
       await listRefusedRows(log, partition, refused)
     },
     onFailure: (error) => {

@@ -12,8 +12,8 @@ export type Partitions = {
   readonly give: (partition: number) => Promise<void>
   readonly giveAll: () => Promise<void>
   readonly rememberRefused: (partition: number, refused: readonly RefusedRow[]) => void
-  /** All that were taken are at work. */
-  readonly areWorking: () => boolean
+  /** @throws Error if none was taken, or one that was is not at work yet */
+  readonly assertWorking: () => void
   readonly numbers: () => readonly number[]
   readonly positions: () => readonly Position[]
 }
@@ -71,7 +71,10 @@ export function createPartitions(context: PartitionContext, logger: Logger): Par
         (worker) => worker.rememberRefused(refused),
         () => undefined,
       ),
-    areWorking: () => starting.size > 0 && starting.size === working.size,
+    assertWorking: () => {
+      if (starting.size === 0 || starting.size !== working.size)
+        throw new Error('not all partitions of this process are at work yet')
+    },
     numbers: () => [...working.keys()],
     positions: () => [...working.values()].map((worker) => worker.at()),
   }
