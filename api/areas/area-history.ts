@@ -6,7 +6,8 @@ import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import type { RollupProgress } from '../../operate/rollup-progress.ts'
 import type { Cache } from '../../runtime/cache.ts'
 import { nothingExpired, type Retention } from '../../schemas/retention.ts'
-import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
+import { areaStats, noValues, statFields } from '../../store/stat-fields.ts'
+import type { AreaStats, BucketSize, Store, Unwritten } from '../../store/store.ts'
 import { composeStats } from './compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from './cut-period.ts'
 
@@ -71,6 +72,11 @@ export function createAreaHistory({
   retention = () => nothingExpired,
   nowMs,
 }: Options): AreaHistory {
+  const open = (area: string, period: Period): Unwritten => {
+    const unwritten = progress.unwritten(area, 'hour')
+    return unwritten === 'all' ? 'all' : openSteps(unwritten, period, hourMs, nowMs())
+  }
+
   const span = (
     request: HistoryRequest,
     area: string,
@@ -79,10 +85,35 @@ export function createAreaHistory({
     request.keep(
       { what: 'span', area, fromMs, toMs },
       (gone) => {
-        const unwritten = progress.unwritten(area, 'hour')
-        const open =
-          unwritten === 'all' ? 'all' : openSteps(unwritten, { fromMs, toMs }, hourMs, nowMs())
-        return request.store.within(gone).computeOverall(area, fromMs, toMs, open)
+        const unwritten = open(area, { fromMs, toMs })
+        return request.store.within(gone).computeOverall(area, fromMs, toMs, unwritten)
+      },
+      request.gone,
+    )
+
+  /** What `composeStats` makes of the hours, made where they are: most of them need no object. */
+  const composed = (
+    request: HistoryRequest,
+    area: string,
+    { fromMs, toMs }: Period,
+    unwritten: ReadonlySet<number>,
+  ): Promise<AreaStats | undefined> =>
+    request.keep(
+      { what: 'hours', area, fromMs, toMs },
+      async (gone) => {
+        const [whole] = await request.store.within(gone).statistics({
+          of: { area },
+          edges: [fromMs, toMs],
+          steps: [0],
+          fields: statFields,
+          from: 'hour',
+          unwritten,
+          writtenFromMs: 0,
+        })
+        if (whole === undefined) return undefined
+        const { readings, leftOut, fields } = whole
+        const head = { startMs: fromMs, readings, failed: leftOut }
+        return areaStats(area, head, (field) => fields[field] ?? noValues)
       },
       request.gone,
     )
@@ -154,6 +185,14 @@ export function createAreaHistory({
     if (!isExpired && period.toMs - period.fromMs <= longestMs) {
       const [stats, series] = await Promise.all([span(request, area, period), inSteps])
       return { stats, basis: 'readings', series }
+    }
+    const unwritten = open(area, period)
+    if (step !== 'hour' && !isExpired && unwritten !== 'all') {
+      const [stats, series] = await Promise.all([
+        composed(request, area, period, unwritten),
+        inSteps,
+      ])
+      return { stats, basis: 'hourly_means', series }
     }
     const hourly = step === 'hour' && inSteps ? inSteps : steps(request, area, period, 'hour')
     const [hours, series] = await Promise.all([hourly, inSteps])

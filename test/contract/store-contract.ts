@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { composeStats } from '../../api/areas/compose-stats.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { maskOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
@@ -594,6 +595,7 @@ export function storeContract(
 
       const overallAreas = ['Ikeja', 'Lekki, Phase 1', wholeNetwork]
       const hourStarts = Array.from({ length: 74 }, (_, at) => noon + (at - 1) * hourMs)
+      const emptyFields = Object.fromEntries(statFields.map((field) => [field, noValues]))
       const keepHours = async (store: Store, area: string): Promise<void> => {
         await store.writeAreaHours(await store.computeBuckets(area, noon, noon + 3 * dayMs, 'hour'))
         for (const start of hourStarts) await store.keepHourValues(area, start)
@@ -618,6 +620,47 @@ export function storeContract(
               },
             ),
             { numRuns: 60 },
+          )
+        },
+      )
+
+      onStore(
+        'days of hours are composed in the store as they are composed of its rows',
+        async ({ store }) => {
+          const rows = once(spread(1500, 13))
+          await store.writeBatch(rows)
+          for (const area of overallAreas) await keepHours(store, area)
+          const hour = (timeMs: number): number => Math.floor(timeMs / hourMs) * hourMs
+          await fc.assert(
+            fc.asyncProperty(
+              fc.constantFrom(...overallAreas),
+              fc.integer({ min: 1, max: dayMs }),
+              fc.integer({ min: dayMs, max: 2 * dayMs }),
+              fc.subarray(hourStarts),
+              async (area, after, lengthMs, open) => {
+                const [fromMs, toMs] = [noon + after, noon + after + lengthMs]
+                const [firstMs, lastMs] = [hour(fromMs + hourMs - 1), hour(toMs)]
+                const parts = [
+                  await store.computeOverall(area, fromMs, firstMs),
+                  ...(await store.areaHours(area, firstMs, lastMs)),
+                  await store.computeOverall(area, lastMs, toMs),
+                ]
+                const whole = composeStats(parts.filter((part) => part !== undefined))
+                const [step] = await store.statistics({
+                  of: { area },
+                  edges: [fromMs, toMs],
+                  steps: [0],
+                  fields: statFields,
+                  from: 'hour',
+                  unwritten: new Set(open),
+                  writtenFromMs: 0,
+                })
+                expect(step?.readings).toBe(whole?.readings)
+                expect(step?.leftOut).toBe(whole?.failed)
+                expect({ ...emptyFields, ...step?.fields }).toEqual(whole?.fields)
+              },
+            ),
+            { numRuns: 30 },
           )
         },
       )

@@ -58,7 +58,10 @@ function historyOver(progress: ReturnType<typeof createRollupProgress>, nowMs: n
   const calls: Calls = { hours: 0, days: 0, computed: [], overall: 0 }
   const every = (fromMs: number, toMs: number, stepMs: number, mean: number): AreaStats[] =>
     Array.from({ length: (toMs - fromMs) / stepMs }, (_, i) => stats(fromMs + i * stepMs, 1, mean))
-  const reads: Pick<StoreReads, 'areaHours' | 'areaDays' | 'computeBuckets' | 'computeOverall'> = {
+  const reads: Pick<
+    StoreReads,
+    'areaHours' | 'areaDays' | 'computeBuckets' | 'computeOverall' | 'statistics'
+  > = {
     areaHours: async (_area, fromMs, toMs) => {
       calls.hours++
       return every(fromMs, toMs, hourMs, 1)
@@ -70,6 +73,10 @@ function historyOver(progress: ReturnType<typeof createRollupProgress>, nowMs: n
     computeBuckets: async (_area, fromMs, toMs, size) => {
       calls.computed.push([fromMs, toMs])
       return every(fromMs, toMs, size === 'hour' ? hourMs : dayMs, 2)
+    },
+    statistics: async ({ edges: [fromMs = 0] }) => {
+      const { readings, failed, fields } = stats(fromMs, 1, 1)
+      return [{ step: 0, readings, leftOut: failed, fields }]
     },
     computeOverall: async (_area, fromMs) => {
       calls.overall++
