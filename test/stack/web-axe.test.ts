@@ -502,7 +502,6 @@ describe.skipIf(chromiumMissing !== undefined)(
         : await tabOf(who, language)
       const { page, complaints } = tab
       const complainedOf = complaints.length
-      page.setDefaultTimeout(20_000)
       const errors: string[] = []
       const onConsole = (message: ConsoleMessage): void => {
         const isAnswer = message.text().startsWith('Failed to load resource')

@@ -291,7 +291,7 @@ describe.skipIf(chromiumMissing !== undefined)(
           await bring(page, buffer, `${name}.json`)
           await page.getByText(`File: ${name}.json`).waitFor()
           const shown = page.locator(paper('invalid'))
-          await expect.poll(() => shown.textContent(), { timeout: 20_000 }).toContain(words)
+          await expect.poll(() => shown.textContent()).toContain(words)
           expect(await shown.textContent()).toContain('Not valid')
           expect([
             name,

@@ -60,7 +60,8 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
         CHAIN_RPC_URL: url,
         ANCHOR_KEY_FILE: keyFile,
         ANCHOR_INTERVAL: '200ms',
-        ANCHOR_POLL: '100ms',
+        // it runs for as long as the file's tests do, and each look costs
+        ANCHOR_POLL: '250ms',
         ANCHOR_MAKES_CONTRACTS: 'true',
         AIRPROOF_LOG: 'info',
       },
