@@ -1,5 +1,5 @@
 /** What the benchmarks of the pipeline share: a city of readings in RAW, and the CPU of a child. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { createInbox, type NatsConnection } from '@nats-io/transport-node'
@@ -139,13 +139,26 @@ export async function forgetLog(nc: NatsConnection): Promise<void> {
 
 const ticksPerSecond = 100
 
-/** User and system time of a process with all its threads, µs; steps of 10 ms. */
-export function cpuUsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+/** User and system time in a `stat` of /proc, µs; steps of 10 ms. */
+function cpuUsIn(stat: string): number {
+  const fields = readFileSync(stat, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ')
-  const ticks = Number(fields[11]) + Number(fields[12])
-  return (ticks / ticksPerSecond) * 1e6
+  return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6
+}
+
+/** Of a process with all its threads. */
+export const cpuUsOf = (pid: number): number => cpuUsIn(`/proc/${pid}/stat`)
+
+/** Of its threads by their names: the main one, those of V8, and of workers, as of a store. */
+export function threadsCpuUs(pid: number): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const folder = `/proc/${pid}/task/${thread}`
+    const name = thread === String(pid) ? 'main' : readFileSync(`${folder}/comm`, 'utf8').trimEnd()
+    times.set(name, (times.get(name) ?? 0) + cpuUsIn(`${folder}/stat`))
+  }
+  return times
 }
 
 export const rounded = (value: number, digits = 2): number => Number(value.toFixed(digits))

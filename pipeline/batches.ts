@@ -2,7 +2,6 @@
 import { concatMap, from, type Observable } from 'rxjs'
 import { leaf2Level } from '../core/state/border.ts'
 import { spanStart } from '../runtime/trace.ts'
-import { isGateway } from '../schemas/devices/application.ts'
 import { type CheckSignature, verdictsOn } from './decide/check-signatures.ts'
 import {
   type Believed,
@@ -71,10 +70,6 @@ export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>
   batches.pipe(
     concatMap(async (batch): Promise<JudgedBatch> => {
       const startMs = spanStart()
-      const hasStranger = batch.some(
-        ({ sensor }) => options.sensorOf(sensor) === undefined && !isGateway(sensor),
-      )
-      if (hasStranger) await options.registryBarrier()
       return {
         messages: await judgedMessages(batch, options),
         raws: rawsAtHand(batch),
@@ -87,20 +82,22 @@ async function judgedMessages(
   batch: RawBatch,
   options: Options,
 ): Promise<readonly JudgedMessage[]> {
-  // `sig` is ignored, as any other field that is not known
-  if (options.level.current() < leaf2Level) return batch.map((raw) => judgeMessage(raw, options))
-  const signatures = await verdictsOn(batch, options)
-  const messages = batch.map((raw) => judgeMessage(raw, options, signatures))
+  const messages = await judgedNow(batch, options)
   const bad = batch.filter((_, i) => messages[i]!.items.some(mayBeOutdated))
   if (bad.length === 0) return messages
   await options.registryBarrier()
-  const again = await verdictsOn(bad, options)
-  const places = new Map(bad.map((raw) => [raw.seq, judgeMessage(raw, options, again)]))
-  return messages.map((message) => places.get(message.seq) ?? message)
+  const again = new Map((await judgedNow(bad, options)).map((message) => [message.seq, message]))
+  return messages.map((message) => again.get(message.seq) ?? message)
 }
 
-/** The registry in memory may be. Strangers among the subjects were looked for before. */
+/** By the registry in memory, as it is. */
+async function judgedNow(batch: RawBatch, options: Options): Promise<JudgedMessage[]> {
+  // below that level `sig` is ignored, as any other field that is not known
+  const isSignedLevel = options.level.current() >= leaf2Level
+  const signatures = isSignedLevel ? await verdictsOn(batch, options) : undefined
+  return batch.map((raw) => judgeMessage(raw, options, signatures))
+}
+
+/** The registry in memory may be. */
 const mayBeOutdated = (item: Believed | ItemFault): boolean =>
-  'reason' in item &&
-  (item.reason === 'bad_signature' ||
-    (item.reason === 'unknown_sensor' && item.sensor !== undefined))
+  'reason' in item && (item.reason === 'bad_signature' || item.reason === 'unknown_sensor')

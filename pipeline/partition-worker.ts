@@ -105,8 +105,12 @@ const purgeEveryMs = 5 * secondMs
 const mostFreshOf = (sensor: RegisteredSensor | undefined): number =>
   Math.max(mostFreshADay, (sensor?.flood?.perSecond ?? 0) * (dayMs / secondMs))
 
-const believedIn = (messages: readonly JudgedMessage[]): Believed[] =>
-  messages.flatMap(({ items }) => items.filter((item): item is Believed => !('reason' in item)))
+function believedIn(messages: readonly JudgedMessage[]): Believed[] {
+  const believed: Believed[] = []
+  for (const { items } of messages)
+    for (const item of items) if (!('reason' in item)) believed.push(item)
+  return believed
+}
 
 export async function startPartition(
   context: PartitionContext,

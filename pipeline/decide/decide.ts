@@ -229,23 +229,11 @@ function numbered(
   flags: number,
   leafVersion: LeafVersion,
 ): ArrivedReading {
-  const reading: { -readonly [Name in keyof ArrivedReading]: ArrivedReading[Name] } = {
-    sensor: believed.sensor,
-    area: believed.area,
-    timeMs: believed.timeMs,
-    arrivedMs: believed.arrivedMs,
-    values: believed.values,
-    aqi: believed.aqi,
-    flags,
-    seq,
-  }
-  if (leafVersion === 1) return reading
-  reading.leafVersion = leafVersion
-  const { device, signed } = believed
-  if (device === undefined || signed === undefined) return reading
-  reading.device = device
-  reading.signed = signed
-  return reading
+  const { sensor, area, timeMs, arrivedMs, values, aqi, device, signed } = believed
+  if (leafVersion === 1) return { sensor, area, timeMs, arrivedMs, values, aqi, flags, seq }
+  // one literal: V8 keeps what is added to an object later outside of it
+  const reading = { sensor, area, timeMs, arrivedMs, values, aqi, flags, seq, leafVersion }
+  return device === undefined || signed === undefined ? reading : { ...reading, device, signed }
 }
 
 const isPartial = ({ flags }: Pick<Believed, 'flags'>): boolean => (flags & droppedMask) !== 0
