@@ -11,6 +11,7 @@ import { keepImage } from '../runtime/nats/buckets/keep-image.ts'
 import { watchSensors } from '../runtime/nats/buckets/packed-bucket.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
+import { openPublisher } from '../runtime/nats/publisher.ts'
 import { watchRetention } from '../runtime/nats/retention.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
@@ -81,6 +82,7 @@ async function runPipeline({
     nc,
     // one in flight when the server dies waits for it to the end
     js: jetstream(nc, { timeout: publishTimeoutMs }),
+    publisher: openPublisher(nc, publishTimeoutMs),
     level,
     pause,
     stop: stopping,
