@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url'
 
 const benches: Readonly<Record<string, string>> = {
   pipeline: 'CPU a reading end to end, beside the naive program and the ceiling, on both stores',
-  latency: 'publish to acknowledged, judged, committed, visible and stored; CPU of pipeline and NATS',
+  latency:
+    'publish to acknowledged, judged, committed, visible and stored; CPU of pipeline and NATS',
   restart: '100,000 sensors: start to live, memory',
   registry: 'many registered sensors: start to live and memory of each process that knows them',
   state: 'the state in memory: a reading, a silence, a snapshot',
