@@ -11,7 +11,8 @@ const benches: Readonly<Record<string, string>> = {
   all: 'what docs/performance.md shows, three times each, and that page',
   nation: 'a million sensors with everything on: delays, memory, what is lost, and faults',
   pipeline: 'CPU a reading end to end, beside the naive program and the ceiling, on both stores',
-  latency: 'publish to acknowledged, judged, committed, visible and stored; CPU of pipeline and NATS',
+  latency:
+    'publish to acknowledged, judged, committed, visible and stored; CPU of pipeline and NATS',
   restart: '100,000 sensors: start to live, memory',
   start: 'CPU and time of each process to ready, and of commands, beside other checkouts',
   registry: 'many registered sensors: start to live and memory of each process that knows them',

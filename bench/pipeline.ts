@@ -17,6 +17,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount, sensorIdRules } from '../core/air/sensor-id.ts'
 import { createDayBook, mostLateADay } from '../pipeline/decide/day-books.ts'
 import { judgeMessage } from '../pipeline/decide/judge.ts'
+import { Beat } from '../pipeline/intake/beat.ts'
 import { openRawSource } from '../pipeline/intake/raw-source.ts'
 import { startChild } from '../runtime/machine/child.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
@@ -181,9 +182,10 @@ async function ceiling({ nc }: Place): Promise<Cost> {
   const beganMs = performance.now()
   let judged = 0
   const done = Promise.withResolvers<void>()
+  const beat = new Beat(() => performance.now())
   const sources = await Promise.all(
     Array.from({ length: partitionCount }, (_, partition) =>
-      openRawSource(nc, { partition, fromSeq: 1, nowMs: () => performance.now() }),
+      openRawSource(nc, { partition, fromSeq: 1, beat, nowMs: () => performance.now() }),
     ),
   )
   const work = sources.map(async (source, partition) => {

@@ -22,11 +22,17 @@ export type JudgedBatch = {
 }
 
 /** A counter of batches that may be under way: taken before one is pulled, given when it is done. */
-export type Credits = { readonly take: () => Promise<void>; readonly give: () => void }
+export type Credits = {
+  readonly take: () => Promise<void>
+  readonly give: () => void
+  /** Resolves when none is taken but the last. */
+  readonly idle: () => Promise<void>
+}
 
 export function createCredits(count: number): Credits {
   let left = count
   const waiting: (() => void)[] = []
+  let becameIdle: PromiseWithResolvers<void> | undefined
   return {
     take: async () => {
       if (left > 0) left--
@@ -34,8 +40,16 @@ export function createCredits(count: number): Credits {
     },
     give: () => {
       const next = waiting.shift()
-      if (next === undefined) left++
-      else next()
+      if (next !== undefined) return next()
+      left++
+      if (left < count - 1) return
+      becameIdle?.resolve()
+      becameIdle = undefined
+    },
+    idle: () => {
+      if (left >= count - 1) return Promise.resolve()
+      becameIdle ??= Promise.withResolvers()
+      return becameIdle.promise
     },
   }
 }
@@ -49,7 +63,7 @@ export const pulledBatches = (source: RawSource, credits: Credits): Observable<R
     (async function* () {
       for (;;) {
         await credits.take()
-        const batch = await source.next()
+        const batch = await source.next(credits.idle())
         if (batch === undefined) return
         yield batch
       }

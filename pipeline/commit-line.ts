@@ -56,7 +56,7 @@ export class CommitLine {
   #committedAtMs: number
   #copiedTo = 0
   /** The copies of the last message; they must be made before the next is committed. */
-  #copying: Promise<unknown> = Promise.resolve()
+  #copying: Promise<unknown> | undefined
 
   constructor(parts: CommitLineParts) {
     const { last, sendReceipts, monotonicMs } = parts
@@ -87,7 +87,7 @@ export class CommitLine {
   async commit(decision: Decision): Promise<number> {
     const { log, state, sendReceipts, onCommitted, monotonicMs } = this.#parts
     const { message } = decision
-    await this.#copying
+    if (this.#copying !== undefined) await this.#copying
     const startMs = spanStart()
     const seq = await commit(log, message, this.#lastSeq)
     const facts = (): SpanFacts => factsOf(message, seq)
@@ -96,14 +96,7 @@ export class CommitLine {
     this.#committedAtMs = monotonicMs()
     closeMessage(state, message, seq)
     sendReceipts(message)
-    this.#copying = this.#copy(decision, seq)
-    // awaited before the next commit, and at stop: until then a failure is not handled
-    this.#copying.then(
-      () => {
-        this.#copiedTo = message.rawLast
-      },
-      () => undefined,
-    )
+    this.#follow(decision, seq)
     onCommitted(message, seq)
     endSpan('batch', decision.startMs ?? startMs, facts)
     return seq
@@ -112,6 +105,24 @@ export class CommitLine {
   /** Resolves when the copies of the last message are made. */
   async settled(): Promise<void> {
     await this.#copying
+  }
+
+  /** Most messages leave nothing to copy. */
+  #follow(decision: Decision, seq: number): void {
+    const { events, refused, rawLast } = decision.message
+    if (events.length === 0 && refused.length === 0) {
+      this.#copying = undefined
+      this.#copiedTo = rawLast
+      return
+    }
+    this.#copying = this.#copy(decision, seq)
+    // awaited before the next commit, and at stop: until then a failure is not handled
+    this.#copying.then(
+      () => {
+        this.#copiedTo = rawLast
+      },
+      () => undefined,
+    )
   }
 
   #copy({ message, raws, deferred = [] }: Decision, seq: number): Promise<unknown> {

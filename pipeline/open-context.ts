@@ -14,6 +14,7 @@ import { createCheckSignature } from './decide/check-signatures.ts'
 import { createClockWatch } from './decide/clock-watch.ts'
 import { createStormWatch } from './decide/storm-watch.ts'
 import { thresholdsOf } from './decide/thresholds.ts'
+import { Beat } from './intake/beat.ts'
 import { watchMarks } from './log/border.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
@@ -45,10 +46,12 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
   const { log, logger, worker, sensors, existing, writer, metrics, earliestMs, life } = opened
   const clock = watchClock(opened)
   const keccak = await createKeccak()
+  const monotonicMs = (): number => Math.floor(performance.now())
   const isTaken = heldByAnother(opened.leaseKeys, opened.holder)
   return {
     isTaken: (partition) => isTaken(partitionLease(partition)),
     log,
+    beat: new Beat(monotonicMs),
     marks: watchMarks(log),
     logger,
     worker,
@@ -76,7 +79,7 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
     earliestMs,
     usual: opened.usual,
     nowMs: Date.now,
-    monotonicMs: () => Math.floor(performance.now()),
+    monotonicMs,
     onFatal: life.fail,
   }
 }

@@ -2,6 +2,7 @@ import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../runtime/log.ts'
 import type { LevelNow } from '../runtime/nats/format-level.ts'
+import { openPublisher } from '../runtime/nats/publisher.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
@@ -21,6 +22,7 @@ const publishTimeoutMs = 2_000
 export const openLog = ({ nc, level, metrics, life, logger }: Options): Log => ({
   nc,
   js: jetstream(nc, { timeout: publishTimeoutMs }),
+  publisher: openPublisher(nc, publishTimeoutMs),
   level,
   pause: life.pause,
   stop: life.stopping,

@@ -4,6 +4,7 @@ import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { CheckSignature } from './decide/check-signatures.ts'
 import type { StormWatch } from './decide/storm-watch.ts'
+import type { Beat } from './intake/beat.ts'
 import type { Marks } from './log/border.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
@@ -15,6 +16,7 @@ import type { RowsAtHand } from './rows-at-hand.ts'
 /** What the workers of all partitions of a process share. */
 export type PartitionContext = {
   readonly log: Log
+  readonly beat: Beat
   /** What is committed, for what follows the log in this process. */
   readonly atHand: RowsAtHand
   readonly marks: Marks

@@ -131,6 +131,7 @@ export async function startPartition(
     partition,
     fromSeq: recovered.rawFrom,
     nowMs: context.monotonicMs,
+    beat: context.beat,
     onRestart: (why) => logger.debug({ partition, why }, 'pulling RAW again'),
   })
   return new WorkingPartition({ context, partition, recovered, manager, source })

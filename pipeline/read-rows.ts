@@ -22,6 +22,8 @@ const maxMessages = 500
 const maxBytes = 2 * 1024 * 1024
 /** What other processes commit is looked for as often as this. */
 const lookEveryMs = 500
+/** Many commits are made in this time, and are read in one go. */
+const gatherMs = 100
 /** After a failure. */
 const againMs = 250
 
@@ -43,6 +45,7 @@ export const readRowsOf = (nc: NatsConnection, atHand: RowsAtHand): ReadRows =>
       const waitMs = isAtEnd && atHand.newest < next ? lookEveryMs : lookMs - performance.now()
       if (waitMs > 0) {
         isAtEnd = await atHand.changed(waitMs, stop)
+        if (isAtEnd) await pause(gatherMs, stop)
         continue
       }
       try {

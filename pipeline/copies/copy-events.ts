@@ -13,6 +13,7 @@ import type { ArrivedReading, LogEvent, LogMessage } from '../../core/state/log-
 import { secondMs } from '../../core/time.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import {
+  fenceHeader,
   isWrongLastSequence,
   lastMessage,
   nextMessage,
@@ -140,11 +141,8 @@ export function eventCopier(log: Log, context: EventContext): EventCopier {
       const end = ends.get(subject)
       if (end !== undefined && end.id !== '' && isAtLeast(end.id, event.id)) return
       try {
-        const expected = end?.seq ?? 0
-        const ack = await log.js.publish(subject, body, {
-          expect: { lastSubjectSequence: expected },
-        })
-        ends.set(subject, { seq: ack.seq, id: event.id })
+        const seq = await log.publisher.publish(subject, body, { [fenceHeader]: end?.seq ?? 0 })
+        ends.set(subject, { seq, id: event.id })
         return
       } catch (error) {
         if (isWrongLastSequence(error)) {
@@ -162,6 +160,7 @@ export function eventCopier(log: Log, context: EventContext): EventCopier {
   }
 
   return async (message, seq) => {
+    if (message.events.length === 0) return
     const bySubject = new Map<string, AirEvent[]>()
     message.events.forEach((event, place) => {
       const described = describeEvent(event, message, { seq, place }, context)

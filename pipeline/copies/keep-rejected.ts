@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { headers } from '@nats-io/transport-node'
 import { rejectedHeaders } from '../../schemas/subjects.ts'
 import type { Log } from '../log/commit.ts'
 
@@ -34,14 +33,15 @@ export async function keepRejected(
   subject: string,
   { bytes, sensor, why, arrivedMs }: RejectedContent,
 ): Promise<void> {
-  const header = headers()
-  header.set(rejectedHeaders.sensor, headerText(sensor))
-  header.set(rejectedHeaders.why, headerText(why))
-  if (arrivedMs !== undefined) header.set(rejectedHeaders.arrived, String(arrivedMs))
-  header.set(rejectedHeaders.length, String(bytes.length))
-  header.set(rejectedHeaders.sha256, createHash('sha256').update(bytes).digest('hex'))
+  const header = {
+    [rejectedHeaders.sensor]: headerText(sensor),
+    [rejectedHeaders.why]: headerText(why),
+    ...(arrivedMs === undefined ? {} : { [rejectedHeaders.arrived]: arrivedMs }),
+    [rejectedHeaders.length]: bytes.length,
+    [rejectedHeaders.sha256]: createHash('sha256').update(bytes).digest('hex'),
+  }
   const start = bytes.subarray(0, keptBytes)
-  await untilTaken(log, () => log.js.publish(subject, start, { headers: header }))
+  await untilTaken(log, () => log.publisher.publish(subject, start, header))
 }
 
 /** A header ends at a line break, and what a stranger sent may hold one. */

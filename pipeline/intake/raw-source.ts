@@ -1,18 +1,21 @@
 /** The raw messages of one partition as batches: when one is cut, and when all there was is taken. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { TryAgain } from '../../runtime/exit.ts'
 import { rawStream } from '../../schemas/subjects.ts'
+import type { Beat } from './beat.ts'
 import { batchMessages, type RawBatch, type RawMessage } from './raw-message.ts'
 import { RawPull } from './raw-pull.ts'
 
 export type RawSource = AsyncDisposable & {
   /**
-   * The next messages: waits for one, then takes what is there until the batch is full or nothing
-   * more waits on the server, and the last one is a little while ago. undefined after dispose.
+   * The next messages: waits for one, then takes what is there until the batch is full, or until
+   * those before are done, it is the beat, and nothing more waits on the server. undefined after dispose.
+   * @param idle resolves when the batches before are done; absent: nothing is known of them
    * @throws TryAgain when the stream has come back older; what was pulled of it before is taken first
    */
-  readonly next: () => Promise<RawBatch | undefined>
+  readonly next: (idle?: Promise<void>) => Promise<RawBatch | undefined>
   /** When everything the stream held had last been taken by `next`; a heartbeat ago at most, if that is so. */
   readonly lastAtEndMs: () => number
 }
@@ -22,6 +25,8 @@ type Options = {
   readonly fromSeq: number
   /** ms, monotonic */
   readonly nowMs: () => number
+  /** Shared by the partitions of a process. */
+  readonly beat: Beat
   readonly onRestart?: (why: string) => void
 }
 
@@ -29,18 +34,12 @@ type Options = {
 const batchBytes = 1024 * 1024
 /** Longest wait for messages that the server says it holds: it may be slow and say nothing. */
 const lingerMs = 20
-/**
- * Batches that are not full are at least so far apart. A commit costs the same for one reading as
- * for a hundred, so at a few thousand readings a second the server would do nothing but commit;
- * the first reading after a pause still goes at once.
- */
-const spacingMs = 14
 /** A request in flight when the server dies is lost, and nothing goes on until it is given up. */
 const requestTimeoutMs = 1_500
 
 export async function openRawSource(nc: NatsConnection, options: Options): Promise<RawSource> {
   const manager = await jetstreamManager(nc, { timeout: requestTimeoutMs })
-  const { partition, fromSeq, nowMs, onRestart = () => undefined } = options
+  const { partition, fromSeq, nowMs, beat, onRestart = () => undefined } = options
   const stream = rawStream(partition)
   const held = new HeldRaws()
   const sleeper = new Sleeper()
@@ -48,7 +47,7 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
   const onRaw = (raw: RawMessage): void => held.push(raw)
   const pull = new RawPull({ nc, manager, stream, fromSeq, onRaw, held, nowMs, onRestart, wake })
   await pull.open()
-  return new PulledSource({ held, pull, stream, sleeper, nowMs })
+  return new PulledSource({ held, pull, stream, sleeper, beat, nowMs })
 }
 
 /** Raw messages that were pulled and are in no batch yet, in order. */
@@ -89,18 +88,22 @@ class HeldRaws {
   }
 }
 
-/** One wait at a time, which `wake` ends. */
+/** One wait at a time. */
 class Sleeper {
+  #isOver: () => boolean = () => false
   #end: () => void = () => undefined
-  readonly wake = (): void => this.#end()
+  /** Something has come: most of it ends no wait, and costs no promise and no timer. */
+  readonly wake = (): void => {
+    if (this.#isOver()) this.#end()
+  }
 
-  sleep(timeoutMs?: number): Promise<void> {
+  /** Until `isOver`, which is asked whenever `wake` is called, or until the moment. */
+  sleep(isOver: () => boolean, moment?: Promise<unknown>): Promise<void> {
+    if (isOver()) return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = timeoutMs === undefined ? undefined : setTimeout(resolve, timeoutMs)
-      this.#end = () => {
-        clearTimeout(timer)
-        resolve()
-      }
+      this.#isOver = isOver
+      this.#end = resolve
+      void moment?.then(() => resolve())
     })
   }
 }
@@ -110,12 +113,12 @@ type Parts = {
   readonly pull: RawPull
   readonly stream: string
   readonly sleeper: Sleeper
+  readonly beat: Beat
   readonly nowMs: () => number
 }
 
 class PulledSource implements RawSource {
   readonly #parts: Parts
-  #lastCutMs = -Infinity
   #atEndMs = -Infinity
   #isClosed = false
 
@@ -123,20 +126,19 @@ class PulledSource implements RawSource {
     this.#parts = parts
   }
 
-  readonly next = async (): Promise<RawBatch | undefined> => {
-    const { held, pull, stream, sleeper, nowMs } = this.#parts
-    while (held.count === 0 && !this.#isClosed && !pull.isOlder) await sleeper.sleep()
+  readonly next = async (idle?: Promise<void>): Promise<RawBatch | undefined> => {
+    const { held, pull, stream, sleeper, beat } = this.#parts
+    const isFull = (): boolean => held.isFull() || this.#isClosed
+    await sleeper.sleep(() => held.count > 0 || pull.isOlder || this.#isClosed)
     if (held.count === 0 && pull.isOlder && !this.#isClosed)
       throw new TryAgain(
         `${stream} has come back older than what was judged of it: starting again from the log`,
       )
-    const fromMs = this.#lastCutMs + spacingMs
-    while (!held.isFull() && nowMs() < fromMs && !this.#isClosed)
-      await sleeper.sleep(fromMs - nowMs())
-    const untilMs = nowMs() + lingerMs
-    while (!held.isFull() && pull.pending > 0 && nowMs() < untilMs && !this.#isClosed) {
+    if (idle !== undefined) await sleeper.sleep(isFull, idle)
+    if (!isFull()) await sleeper.sleep(isFull, beat.next())
+    if (!isFull() && pull.pending > 0) {
       pull.ask()
-      await sleeper.sleep(untilMs - nowMs())
+      await sleeper.sleep(() => isFull() || pull.pending === 0, pause(lingerMs))
     }
     return this.#isClosed ? undefined : this.#cut()
   }
@@ -158,7 +160,6 @@ class PulledSource implements RawSource {
 
   #cut(): RawBatch {
     const { held, pull, nowMs } = this.#parts
-    this.#lastCutMs = nowMs()
     const batch = held.cut()
     if (held.count === 0 && pull.pending === 0) this.#atEndMs = nowMs()
     pull.ask()

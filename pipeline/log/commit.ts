@@ -4,13 +4,14 @@
  * anything else.
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { TryAgain } from '../../runtime/exit.ts'
 import { findAfter } from '../../runtime/nats/find-after.ts'
 import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import type { Header, Publisher } from '../../runtime/nats/publisher.ts'
+import { fenceHeader, isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import { logHeaders, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 
@@ -19,7 +20,9 @@ export class Fenced extends TryAgain {}
 
 export type Log = {
   readonly nc: NatsConnection
+  /** For what is written rarely. */
   readonly js: JetStreamClient
+  readonly publisher: Publisher
   /** Which formats are written. */
   readonly level: LevelNow
   /** Resolves after `ms`, or at once when the process stops. */
@@ -29,7 +32,6 @@ export type Log = {
   readonly onRetry: (error: unknown) => void
 }
 
-const publishTimeoutMs = 2_000
 const retryMs = 250
 
 /**
@@ -40,16 +42,11 @@ const retryMs = 250
 export async function commit(log: Log, message: LogMessage, lastSeq: number): Promise<number> {
   const subject = readingsSubject(message.partition)
   const body = encodeReadings(message, log.level.current())
-  const header = headersOf(message, lastSeq)
+  const header = headerOf(message, lastSeq)
   let expected = lastSeq
   for (;;) {
     try {
-      const { seq } = await log.js.publish(subject, body, {
-        headers: header,
-        expect: { lastSubjectSequence: expected },
-        timeout: publishTimeoutMs,
-      })
-      return seq
+      return await log.publisher.publish(subject, body, { ...header, [fenceHeader]: expected })
     } catch (error) {
       if (isWrongLastSequence(error)) {
         const settled = await settle(log, message, expected)
@@ -87,14 +84,12 @@ async function settle(
   )
 }
 
-function headersOf(message: LogMessage, former: number) {
-  const header = headers()
-  header.set(logHeaders.worker, message.worker)
-  header.set(logHeaders.rawLast, String(message.rawLast))
-  header.set(logHeaders.rawLastTime, String(message.rawLastTimeMs))
-  header.set(logHeaders.nLast, String(message.nLast))
-  header.set(logHeaders.count, String(message.readings.length))
-  header.set(logHeaders.lateTo, String(message.lateTo))
-  header.set(logHeaders.former, String(former))
-  return header
-}
+const headerOf = (message: LogMessage, former: number): Header => ({
+  [logHeaders.worker]: message.worker,
+  [logHeaders.rawLast]: message.rawLast,
+  [logHeaders.rawLastTime]: message.rawLastTimeMs,
+  [logHeaders.nLast]: message.nLast,
+  [logHeaders.count]: message.readings.length,
+  [logHeaders.lateTo]: message.lateTo,
+  [logHeaders.former]: former,
+})

@@ -96,8 +96,11 @@ export function startStoreWriter({
   const partitions = new Map<number, Partition>()
   const queue: Pending[] = []
   let waiting = 0
+  /** Of these, in the queue: no lane has taken them. */
+  let queued = 0
   let busyLanes = 0
   let isFailing = false
+  let isWaking = false
   let isCatchingUp = false
   let reading: AbortController | undefined
   let idle: (() => void)[] = []
@@ -125,21 +128,37 @@ export function startStoreWriter({
     if (pending.isDone) return advance(state)
     queue.push(pending)
     waiting += sizeOf(entry)
-    wakeLanes()
+    queued += sizeOf(entry)
+    wakeSoon()
+  }
+
+  /** What is committed in one turn is one write. */
+  const wakeSoon = (): void => {
+    if (isWaking) return
+    isWaking = true
+    setImmediate(() => {
+      isWaking = false
+      wakeLanes()
+    })
   }
 
   const wakeLanes = (): void => {
-    while (busyLanes < lanes && queue.length > 0 && !stop.aborted) {
+    // a write that is not full waits for the one before: meanwhile it grows
+    while (queue.length > 0 && busyLanes < (queued < batchRows ? 1 : lanes) && !stop.aborted) {
       busyLanes++
       void writeNext().finally(() => {
         busyLanes--
         wakeLanes()
-        if (busyLanes === 0 && queue.length === 0) {
-          for (const resolve of idle) resolve()
-          idle = []
-        }
       })
     }
+    if (isIdle()) endDrain()
+  }
+
+  const isIdle = (): boolean => busyLanes === 0 && (queue.length === 0 || stop.aborted)
+
+  const endDrain = (): void => {
+    for (const resolve of idle) resolve()
+    idle = []
   }
 
   const cut = (): Pending[] => {
@@ -150,6 +169,7 @@ export function startStoreWriter({
       rows += sizeOf(entry)
       count++
     }
+    queued -= rows
     return queue.splice(0, count)
   }
 
@@ -192,8 +212,7 @@ export function startStoreWriter({
         onFailure(error)
         const isForeseen = error instanceof StoreUnavailable || error instanceof StoreMisconfigured
         if (!isForeseen) retryMs = longestRetryMs
-        for (const resolve of idle) resolve()
-        idle = []
+        endDrain()
         await pause(retryMs)
       }
     }
@@ -282,9 +301,7 @@ export function startStoreWriter({
     },
     waitingRows: () => waiting,
     drain: () =>
-      busyLanes === 0 || isFailing
-        ? Promise.resolve()
-        : new Promise((resolve) => void idle.push(resolve)),
+      isIdle() || isFailing ? Promise.resolve() : new Promise((resolve) => void idle.push(resolve)),
   }
 }
 

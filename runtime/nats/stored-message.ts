@@ -37,8 +37,8 @@ export async function messageAt(
   return read(nc, stream, { seq })
 }
 
-/** In this header the server records the sequence that a publish expected. */
-const fenceHeader = 'Nats-Expected-Last-Subject-Sequence'
+/** The sequence that a publish expects to be its subject's last; the server stores the header too. */
+export const fenceHeader = 'Nats-Expected-Last-Subject-Sequence'
 
 /** With it the server checks another subject than the message's own, so nothing was fenced. */
 const otherSubjectHeader = 'Nats-Expected-Last-Subject-Sequence-Subject'

@@ -8,6 +8,7 @@ import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { lastManifest } from '../../notifier/ledger/manifest.ts'
 import { recoverLedger } from '../../notifier/ledger/recover.ts'
 import { eventsSource } from '../../notifier/sources/events.ts'
+import { Beat } from '../../pipeline/intake/beat.ts'
 import { openRawSource } from '../../pipeline/intake/raw-source.ts'
 import { followLog } from '../../runtime/nats/follow-log.ts'
 import { messageAt } from '../../runtime/nats/stored-message.ts'
@@ -38,6 +39,7 @@ test('a sensor’s empty messages do not delay the others of its partition', asy
   await using source = await openRawSource(await nats.as('pipeline'), {
     partition,
     fromSeq: 1,
+    beat: new Beat(() => performance.now()),
     nowMs: () => performance.now(),
   })
   const startMs = performance.now()

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { valueOf } from '../../core/air/values.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
+import { Beat } from '../../pipeline/intake/beat.ts'
 import { openRawSource } from '../../pipeline/intake/raw-source.ts'
 import { exitCodeOf, exitCodes } from '../../runtime/exit.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
@@ -83,7 +84,12 @@ test.concurrent.each([
     await publish(10)
     await nats.keepStreams(rawStream(5))
     await publish(10)
-    const source = await openRawSource(nc, { partition: 5, fromSeq: 1, nowMs: () => now })
+    const source = await openRawSource(nc, {
+      partition: 5,
+      fromSeq: 1,
+      beat: new Beat(() => performance.now()),
+      nowMs: () => now,
+    })
     resources.use(source)
     const pulled: number[] = []
     const pull = async (most: number): Promise<void> => {

@@ -74,6 +74,19 @@ test('a credit given while nobody waits is there for the next', async () => {
   await third
 })
 
+test('a batch that is not full is told when those before it are done', async () => {
+  const credits = createCredits(3)
+  await credits.take()
+  await credits.idle()
+  await credits.take()
+  let isIdle = false
+  const idle = credits.idle().then(() => (isIdle = true))
+  await oneTurn()
+  expect(isIdle).toBe(false)
+  credits.give()
+  await idle
+})
+
 test('each item is judged by itself, and the raw messages stay at hand', async () => {
   const time = '2026-01-15T10:30:00Z'
   const batch = [

@@ -131,3 +131,56 @@ test('what is dropped behind the reader of another partition is read again', asy
   expect(written.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4])
   stop.abort()
 })
+
+test('what is committed in one turn is one write, and what comes during a write is the next', async () => {
+  const writes: (readonly number[])[] = []
+  const taken = Promise.withResolvers<void>()
+  const { writer } = writerOn(steppedLog([]).readRows, {
+    store: {
+      writePacked: async (batches) => {
+        writes.push(readingsIn(...batches).map(({ seq }) => seq))
+        await taken.promise
+        return []
+      },
+    },
+    lanes: 2,
+  })
+  for (const partition of [0, 1, 2]) writer.assign(partition, 0, 0)
+  writer.offer(entryOf(0, 1))
+  writer.offer(entryOf(1, 2))
+  await eventually('the first write has begun', () => writes.length === 1)
+  writer.offer(entryOf(2, 3))
+  writer.offer(entryOf(0, 4))
+  const drained = writer.drain()
+  taken.resolve()
+  await drained
+  expect(writes).toEqual([
+    [1, 2],
+    [3, 4],
+  ])
+})
+
+test('while a write is under way, another one that is full begins beside it', async () => {
+  let writes = 0
+  const taken = Promise.withResolvers<void>()
+  const { writer } = writerOn(steppedLog([]).readRows, {
+    store: {
+      writePacked: async () => {
+        writes++
+        await taken.promise
+        return []
+      },
+    },
+    batchRows: 2,
+    lanes: 2,
+  })
+  writer.assign(0, 0, 0)
+  writer.offer(entryOf(0, 1))
+  await eventually('the first write has begun', () => writes === 1)
+  writer.offer(entryOf(0, 2))
+  writer.offer(entryOf(0, 3))
+  await eventually('the second write has begun', () => writes === 2)
+  taken.resolve()
+  await writer.drain()
+  expect(writer.position(0)).toBe(3)
+})
