@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { usualBounds } from '../core/air/quality.ts'
@@ -48,12 +47,6 @@ import { RowsAtHand } from './rows-at-hand.ts'
 
 const publishTimeoutMs = 2_000
 
-/**
- * Young objects are collected by the main thread alone: beside a store, NATS and the thread that writes, the
- * threads that would help it mostly wait for one another, and wait busily (decision 63).
- */
-const collectYoungAlone = '--no-parallel-scavenge'
-
 export const run: ProcessMain = tryAgainIfAway(runPipeline)
 
 async function runPipeline({
@@ -63,7 +56,6 @@ async function runPipeline({
   log: logger,
   stop,
 }: ProcessContext): Promise<void> {
-  setFlagsFromString(collectYoungAlone)
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
   const { pause, stopping } = life
