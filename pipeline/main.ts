@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { Kvm } from '@nats-io/kv'
 import { usualBounds } from '../core/air/quality.ts'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
@@ -32,14 +31,7 @@ import { parsePositions } from './projections/stored-positions.ts'
 import { readRowsOf } from './read-rows.ts'
 import { RowsAtHand } from './rows-at-hand.ts'
 
-/**
- * Young objects are collected by the main thread alone: beside a store, NATS and the thread that writes, the
- * threads that would help it mostly wait for one another, and wait busily (decision 63).
- */
-const collectYoungAlone = '--no-parallel-scavenge'
-
 export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop }) => {
-  setFlagsFromString(collectYoungAlone)
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
   const nowMs = Date.now
