@@ -19,7 +19,8 @@ import { attemptSubject } from '../../schemas/subjects.ts'
 import type { Attempt, AttemptError } from '../../schemas/webhooks/attempt.ts'
 import { bodyOf, deliveryId, type Occurrence } from '../sources/payload.ts'
 import type { BookEntry, WebhookBook } from '../webhook-book.ts'
-import type { Answer, Sender, Sent } from './send.ts'
+import { describeAnswer } from './describe-answer.ts'
+import type { Sender, Sent } from './send.ts'
 
 export type AttemptContext = {
   readonly sender: Sender
@@ -165,20 +166,6 @@ function errorOf({ answer, error }: Sent): Pick<Attempt, 'error' | 'error_detail
 const pair = ([name, value]: readonly [string, string]): [string, string] => [name, value]
 const rounded = (ms: number | undefined): number | null =>
   ms === undefined ? null : Math.round(ms * 10) / 10
-
-function describeAnswer({ status, headers, body, isTruncated }: Answer): Attempt['response'] {
-  const bytes = Buffer.from(body)
-  const text = bytes.toString()
-  const isText =
-    Buffer.from(text).equals(bytes) || (isTruncated && !text.slice(0, -1).includes('\uFFFD'))
-  return {
-    status,
-    headers: headers.map(pair),
-    body: isText ? text : bytes.toString('base64'),
-    body_encoding: isText ? 'utf8' : 'base64',
-    truncated: isTruncated,
-  }
-}
 
 /**
  * Attempts go to ATT for people to read; no state is recovered from them. So no process waits for
