@@ -80,7 +80,7 @@ async function measure(route: Route, queryOf: (n: number) => Record<string, stri
 const anyCursor = (n: number) => ({ cursor: idCursor(sensorId((n * 49_999) % sensors)) })
 /** South and west corners somewhere, with about `count` sensors in it. */
 const boxOf = (n: number, count: number) => {
-  const side = 10 * Math.sqrt(count / sensors)
+  const side = 10 * Math.sqrt(Math.min(0.25, count / sensors))
   const west = 3 + ((n * 0.37) % (10 - side))
   const south = 4 + ((n * 0.41) % (10 - side))
   return { bbox: [west, south, west + side, south + side].map((part) => part.toFixed(4)).join(',') }

@@ -168,3 +168,16 @@ export type SensorKey = NonNullable<SensorEntry['keys']>[number]
 export type Device = NonNullable<SensorEntry['device']>
 
 export const defaultCadenceSeconds = 300
+
+/** A sensor as most are: it was only ever at one site, and nothing else is known of it. */
+export const plainSensor = {
+  /** The JSON of its entry, with nothing in place of each value. */
+  skeleton:
+    '{"id":"","cadence_seconds":,"sites":[{"from":"","area":"","lat":,"lon":,"address":""}],"created_at":""}',
+  /** @param values the texts of the values @returns what JSON.parse makes of the entry, in half of the time */
+  entryOf: (values: readonly string[]): SensorEntry => {
+    const [id = '', cadence, from = '', area = '', lat, lon, address = '', created_at = ''] = values
+    const site = { from, area, lat: Number(lat), lon: Number(lon), address }
+    return { id, cadence_seconds: Number(cadence), sites: [site], created_at }
+  },
+}

@@ -7,6 +7,7 @@ import {
   PackedEntries,
   type PackedEntry,
 } from '../../runtime/nats/buckets/packed-entries.ts'
+import { plainSensor } from '../../schemas/devices/sensor.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -43,7 +44,23 @@ const anyEntry = fc.record({
   kind: fc.constantFrom(...entryKinds),
   revision: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   timeMs: fc.integer({ min: 0, max: 8e15 }),
-  value: fc.string({ unit: 'grapheme', maxLength: 30 }).map(bytesOf),
+  value: fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 30 }).map(bytesOf),
+    fc.json({ maxDepth: 2 }).map(bytesOf),
+    // texts of few shapes, some with what looks like an end or a beginning of a value
+    fc
+      .record(
+        {
+          id: fc.constantFrom('NGR-LOS-IKJ-1', 'NGR-LOS-IKJ-2', '', 'a"b', '\u0001', ':"', 'ü'),
+          n: fc.oneof(fc.integer(), fc.double({ noNaN: true }), fc.constant('1')),
+          list: fc.array(fc.record({ lat: fc.double({ noNaN: true }), area: fc.string() }), {
+            maxLength: 2,
+          }),
+        },
+        { requiredKeys: ['id'] },
+      )
+      .map((value) => bytesOf(JSON.stringify(value))),
+  ),
 })
 
 test('entries in bytes are those of a Map, and so are those adopted from their records', () => {
@@ -132,4 +149,31 @@ test.each([
   const [records = new Uint8Array()] = entries.records(1e6)
   const adopted = new PackedEntries().adopt(damaged(records), () => 'fine')
   expect(adopted).toBe(false)
+})
+
+test('the entry of a plain sensor is what JSON.parse makes of it', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 })
+  const number = fc.double({ noNaN: true, noDefaultInfinity: true })
+  const anySensor = fc.record({
+    id: fc.constantFrom('NGR-LOS-IKJ-001', 'NGR-LOS-IKJ-002'),
+    cadence_seconds: fc.integer(),
+    sites: fc
+      .record({ from: text, area: text, lat: number, lon: number, address: text })
+      .map((site) => [site] as const),
+    created_at: text,
+  })
+  let plain = 0
+  fc.assert(
+    fc.property(anySensor, (sensor) => {
+      const entries = new PackedEntries()
+      const json = JSON.stringify(sensor)
+      const entry = { kind: 'fine', revision: 1, timeMs: 0, value: bytesOf(json) } as const
+      entries.set({ ...entry, key: 'NGR-LOS-IKJ-001' })
+      const values = entries.valuesOf(0, plainSensor.skeleton)
+      expect(values === undefined).toBe(json.includes('\\'))
+      expect(values === undefined ? sensor : plainSensor.entryOf(values)).toEqual(JSON.parse(json))
+      if (values !== undefined) plain++
+    }),
+  )
+  expect(plain).toBeGreaterThan(50)
 })

@@ -3,7 +3,8 @@
  * for are kept.
  */
 import { knownEntry } from '../../../schemas/bucket-entries.ts'
-import type { ImagedBucket } from '../../../schemas/subjects.ts'
+import { plainSensor } from '../../../schemas/devices/sensor.ts'
+import { buckets, type ImagedBucket } from '../../../schemas/subjects.ts'
 import type { PackedEntries } from './packed-entries.ts'
 import type { Change, ParseEntry, WatchedBucket } from './watched-bucket.ts'
 
@@ -51,12 +52,17 @@ export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>):
 } {
   let [young, old] = [new Map<string, T>(), new Map<string, T>()]
   const listeners = new Set<(change: PackedChange<T>) => void>()
+  const valueOf = (row: number): unknown => {
+    if (bucket !== buckets.sensors) return undefined
+    const values = entries.valuesOf(row, plainSensor.skeleton)
+    return values && plainSensor.entryOf(values)
+  }
   const make = (row: number): T | undefined => {
     const kind = entries.kindOf(row)
     if (kind === 'deleted' || (isMain && kind === 'refused')) return undefined
     const key = entries.keyOf(row)
     try {
-      const value = knownEntry(bucket, key, JSON.parse(entries.textOf(row)))
+      const value = valueOf(row) ?? knownEntry(bucket, key, JSON.parse(entries.textOf(row)))
       return parse(value, key, entries.timeMsOf(row), kind === 'fine')
     } catch {
       // it was reported when it arrived
