@@ -17,7 +17,14 @@ import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
 import type { Period } from './cut-period.ts'
 import { expectedReadings } from './expected-readings.ts'
 import { findArea } from './find-area.ts'
-import { areaIndexNow, areaNow, leftOut, worstSensor } from './network-now.ts'
+import {
+  type AreaNow,
+  areaIndexNow,
+  areaNow,
+  areasNow,
+  leftOut,
+  worstSensor,
+} from './network-now.ts'
 
 type Options = {
   readonly board: SensorBoard
@@ -51,17 +58,19 @@ export const listAreas = ({
   types: [jsonType],
   answer: () => {
     const { network, areas } = directory()
-    const brief = (area: Area) => ({
-      name: area.name,
-      code: area.code,
-      slug: area.slug,
-      ...areaNow(entriesOf(board, area), nowMs()),
+    const names = areas.map(({ name }) => name)
+    const now = areasNow(board, names, nowMs())
+    const brief = ({ name, code, slug }: Area, current: AreaNow | undefined) => ({
+      name,
+      code,
+      slug,
+      ...current,
     })
     return jsonAnswer({
       status: 'success',
       count: areas.length,
-      network: brief(network),
-      areas: areas.map(brief),
+      network: brief(network, now.network),
+      areas: areas.map((area) => brief(area, now.areas.get(area.name))),
     })
   },
 })

@@ -12,7 +12,7 @@ import type { RowView } from '../../runtime/nats/buckets/bucket-view.ts'
 import { earliestOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { KeptTexts } from './kept-texts.ts'
 import { latestText } from './latest-json.ts'
-import { Entry, isOnline } from './sensor-now.ts'
+import { Entry, isOnline, type Place } from './sensor-now.ts'
 import { SensorSlots } from './sensor-slots.ts'
 import { SensorTable } from './sensor-table.ts'
 import { sensorText } from './sensor-text.ts'
@@ -26,6 +26,8 @@ export type SensorBoard = {
   readonly onlineCount: () => number
   /** Sensors in use, in the order of ids. @param area only those that are there now */
   readonly inUse: (area?: string) => IterableIterator<Entry>
+  /** Sensors in use that ever sent a reading, in no order. The object is the same each time. */
+  readonly heard: () => IterableIterator<Place & { readonly row: number }>
   /** A retired sensor too. */
   readonly get: (id: SensorId) => Entry | undefined
   /** Whether readings of it were ever accepted: they stay even if the entry is gone. */
@@ -149,6 +151,16 @@ export function createSensorBoard({ sensors, states, nowMs, rules }: Options): S
       moveToNow()
       for (const row of area === undefined ? table.inUse.all() : table.inArea(area))
         yield entryAt(row)
+    },
+    heard: function* () {
+      moveToNow()
+      for (const state of states()) {
+        const at = { row: -1, state, slot: 0 }
+        for (; at.slot < state.ids.length; at.slot++) {
+          at.row = slots.rowAt(state.partition, at.slot)
+          if (at.row !== -1 && table.isInUse(at.row)) yield at
+        }
+      }
     },
     hasReadings: (id) => stateOf(partitionOf(id)).slots.has(id),
     get: (id) => {

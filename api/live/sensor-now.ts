@@ -83,7 +83,7 @@ type Registered = Pick<
   'areaOf' | 'cadenceMsOf' | 'firstMsOf' | 'idOf' | 'isInUse' | 'latOf' | 'lonOf'
 > & { readonly rows: Pick<EntryRows<RegisteredSensor>, 'timeMsOf' | 'get'> }
 
-type Place = Pick<Entry, 'state' | 'slot'>
+export type Place = Pick<Entry, 'state' | 'slot'>
 
 /** A silence held back by a storm has not been reported yet, so it does not show. */
 export function isOnline({ state, slot, isInUse }: Place & Pick<Entry, 'isInUse'>): boolean {
