@@ -70,4 +70,138 @@ export const sections: readonly Section[] = [
       { what: 'Bento', value: 43, unit: 'µs' },
     ],
   },
+  {
+    id: 'latency-sqlite',
+    title: 'Delay at 2,000 readings per second, into SQLite',
+    bench: 'latency',
+    args: ['--engine', 'sqlite', '--sync', 'always', '--no-stages'],
+    about:
+      'From a sensor’s publish to a row that a reader of the store sees, with every write of NATS on the disk before it is acknowledged. The others were measured once, unsynced and into InfluxDB, and keep no state: Bento 15 ms at p50 and 26 at p99, Telegraf 16 and 28, a Go program 6 and 13.',
+    rows: [
+      {
+        what: 'publish to stored, p50',
+        at: 'ours.publishToStoreMs.p50',
+        unit: 'ms',
+        goal: { atMost: 8 },
+      },
+      {
+        what: 'publish to stored, p99',
+        at: 'ours.publishToStoreMs.p99',
+        unit: 'ms',
+        goal: { atMost: 20 },
+      },
+      {
+        what: 'a single reading on an idle machine, p50',
+        at: 'ours.idle.publishToStoreMs.p50',
+        unit: 'ms',
+        goal: { atMost: 5 },
+      },
+      { what: 'the naive program, p50', at: 'naive.publishToStoreMs.p50', unit: 'ms' },
+      { what: 'the naive program, p99', at: 'naive.publishToStoreMs.p99', unit: 'ms' },
+      { what: 'pipeline, CPU per reading', at: 'ours.cpuUs.pipeline', unit: 'µs' },
+      { what: 'NATS, CPU per reading', at: 'ours.cpuUs.nats', unit: 'µs' },
+    ],
+    chart: { title: 'From publish to stored', unit: 'ms' },
+  },
+  {
+    id: 'latency-unsynced',
+    title: 'The same unsynced, as the others were measured',
+    bench: 'latency',
+    args: ['--engine', 'sqlite', '--sync', 'default', '--no-stages'],
+    about:
+      'NATS writes to the disk in the background, as it does by default. The difference to the section before is what syncing costs.',
+    rows: [
+      {
+        what: 'publish to stored, p50',
+        at: 'ours.publishToStoreMs.p50',
+        unit: 'ms',
+        goal: { atMost: 8 },
+      },
+      {
+        what: 'publish to stored, p99',
+        at: 'ours.publishToStoreMs.p99',
+        unit: 'ms',
+        goal: { atMost: 20 },
+      },
+      {
+        what: 'pipeline, CPU per reading',
+        at: 'ours.cpuUs.pipeline',
+        unit: 'µs',
+        goal: { atMost: 60 },
+      },
+      { what: 'NATS, CPU per reading', at: 'ours.cpuUs.nats', unit: 'µs', goal: { atMost: 80 } },
+    ],
+    chart: { title: 'CPU per reading at 2,000 per second', unit: 'µs' },
+    peers: [
+      { what: 'Go, program', value: 58, unit: 'µs' },
+      { what: 'Go, NATS', value: 79, unit: 'µs' },
+      { what: 'Bento, program', value: 94, unit: 'µs' },
+      { what: 'Bento, NATS', value: 76, unit: 'µs' },
+      { what: 'Telegraf, program', value: 106, unit: 'µs' },
+      { what: 'Telegraf, NATS', value: 94, unit: 'µs' },
+    ],
+  },
+  {
+    id: 'asked',
+    title: 'Questions to a network of a million sensors',
+    bench: 'asked',
+    args: ['--sensors', '1000000'],
+    about:
+      'One answer of `/v1`, made without HTTP. *Same*: the page is asked for again and again while readings arrive. *Any*: another place each time, so no text is ready.',
+    rows: [
+      { what: 'a page of 100, any', at: 'pages.any page.p50Ms', unit: 'ms', goal: { atMost: 5 } },
+      {
+        what: 'status and a page, any',
+        at: 'pages.status=online, any.p50Ms',
+        unit: 'ms',
+        goal: { atMost: 5 },
+      },
+      {
+        what: 'box of 100, any',
+        at: 'pages.bbox of 100, any.p50Ms',
+        unit: 'ms',
+        goal: { atMost: 5 },
+      },
+      {
+        what: 'nearest 100, any',
+        at: 'pages.near, 100 in the radius, any.p50Ms',
+        unit: 'ms',
+        goal: { atMost: 5 },
+      },
+      { what: 'all areas', at: 'pages.all areas.p50Ms', unit: 'ms', goal: { atMost: 5 } },
+      {
+        what: 'latest of 10,000, a page of 1,000, any',
+        at: 'pages.latest of an area of 10,000, 1,000 a page, any.p50Ms',
+        unit: 'ms',
+      },
+    ],
+    chart: { title: 'One answer, p50', unit: 'ms' },
+  },
+  {
+    id: 'seal',
+    title: 'Leaves and roots',
+    bench: 'seal',
+    args: [],
+    about:
+      'What the sealer does with a batch, and with one of a million readings. The naive program is viem and merkletreejs as they come, on the same readings.',
+    rows: [
+      {
+        what: 'leaf and root, version 2',
+        at: 'leafAndRootPerCpuSecond.version2.median',
+        unit: 'readings per CPU second',
+        goal: { atLeast: 250_000 },
+      },
+      {
+        what: 'one by one, as the API makes a leaf',
+        at: 'leafAndRootPerCpuSecond.version2OneByOne.median',
+        unit: 'readings per CPU second',
+      },
+      {
+        what: 'the naive program',
+        at: 'readingsPerCpuSecond.naive',
+        unit: 'readings per CPU second',
+      },
+    ],
+    chart: { title: 'Readings to a root', unit: 'readings per CPU second' },
+  },
 ]
