@@ -8,6 +8,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
 import { type Unstored, unstoredOf } from '../operate/unstored.ts'
+import type { Logger } from '../runtime/log.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
 import { serversAway } from '../runtime/nats/streams/servers-away.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
@@ -75,12 +76,12 @@ export function openGauges(registry: Registry, { partitions, writer, behind, now
 type Looking = Omit<Watched, 'behind' | 'nowMs'> & {
   readonly nc: NatsConnection
   readonly life: Pick<Lifetime, 'repeat'>
-  readonly onFailure: (error: unknown) => void
+  readonly logger: Pick<Logger, 'debug'>
 }
 
 /** Looks until the process stops. @returns what it saw last */
 export function watchBehind(options: Looking): () => readonly Behind[] {
-  const { nc, partitions, writer, life, onFailure } = options
+  const { nc, partitions, writer, life, logger } = options
   let seen: readonly Behind[] = []
   const look = async (): Promise<void> => {
     const manager = await jetstreamManager(nc, { checkAPI: false })
@@ -93,6 +94,8 @@ export function watchBehind(options: Looking): () => readonly Behind[] {
       }),
     )
   }
+  const onFailure = (error: unknown): void =>
+    logger.debug({ err: error }, 'how far the partitions are behind is looked up later')
   void life.repeat(lookEveryMs, () => look().catch(onFailure))
   return () => seen
 }

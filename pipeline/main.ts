@@ -32,14 +32,9 @@ import { parsePositions } from './projections/stored-positions.ts'
 import { readRowsOf } from './read-rows.ts'
 import { RowsAtHand } from './rows-at-hand.ts'
 
-/**
- * Young objects are collected by the main thread alone: beside a store, NATS and the thread that writes, the
- * threads that would help it mostly wait for one another, and wait busily (decision 63).
- */
-const collectYoungAlone = '--no-parallel-scavenge'
-
 export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop }) => {
-  setFlagsFromString(collectYoungAlone)
+  // the threads that would help with young objects mostly wait for one another, busily (decision 63)
+  setFlagsFromString('--no-parallel-scavenge')
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
   const nowMs = Date.now
@@ -70,14 +65,11 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop
   const own = { worker, holder, leaseKeys, log, atHand, writer, metrics, life, logger }
   const context = await openContext({ ...own, ...judging })
   const partitions = createPartitions(context, logger)
-  const onFailure = (error: unknown): void =>
-    logger.debug({ err: error }, 'how far the partitions are behind is looked up later')
-  const looking = { nc, partitions, writer, life, onFailure }
-  openGauges(registry, { ...looking, behind: watchBehind(looking), nowMs })
+  const held = { nc, partitions, writer, life, logger }
+  openGauges(registry, { ...held, behind: watchBehind(held), nowMs })
   const reading = { rules, sensors, store, statistics, positions, readRows, nowMs }
   const jobs = openJobs({ nc, ...reading, life, logger })
-  const held = { partitions, jobs, writer, life, logger }
-  const work = new LeasedWork({ nc, leaseKeys, system: positions.kv, holder, ...held })
+  const work = new LeasedWork({ ...held, jobs, leaseKeys, system: positions.kv, holder })
   const ready = [
     { name: 'partitions', check: partitions.assertWorking },
     { name: 'nats', check: async () => void (await nc.rtt()) },

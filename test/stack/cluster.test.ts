@@ -55,7 +55,7 @@ function awayGauge(nc: NatsConnection): () => Promise<number> {
     },
     writer: { waitingRows: () => 0, position: () => 0 },
     life: new Lifetime(stop.signal),
-    onFailure: () => undefined,
+    logger: { debug: () => undefined },
   }
   registry.setDefaultLabels({ process: 'pipeline' })
   openGauges(registry, { ...watched, behind: watchBehind(watched), nowMs: Date.now })

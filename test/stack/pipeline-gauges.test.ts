@@ -36,7 +36,7 @@ test('what is not judged is counted by partition, and a scrape answers while NAT
         await look()
       },
     },
-    onFailure: () => undefined,
+    logger: { debug: () => undefined },
   }
   openGauges(registry, { ...watched, behind: watchBehind(watched), nowMs: () => 0 })
   registry.setDefaultLabels({ process: 'pipeline' })
