@@ -1,6 +1,6 @@
 import { assert, double, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { corrected } from '../../core/air/correction-model.ts'
+import { corrected, inputsOf } from '../../core/air/correction-model.ts'
 import shipped from '../../core/air/correction-models.json' with { type: 'json' }
 import { valuesOf } from '../../core/air/values.ts'
 import { epa2021, readCorrections, shippedCorrections } from '../../schemas/corrections.ts'
@@ -45,6 +45,48 @@ test.each([30, 50, 210, 260])('the pieces meet at %d µg/m³', (edge) => {
   )
 })
 
+/** As published: between two pieces with a straight line, both are weighted. */
+function published(ugM3: number, humidity: number): number {
+  const [clean, smoke] = [0.524, 0.786]
+  const damp = 5.75 - 0.0862 * humidity
+  if (ugM3 < 50) {
+    const part = Math.max(0, ugM3 / 20 - 3 / 2)
+    return (smoke * part + clean * (1 - part)) * ugM3 + damp
+  }
+  const part = Math.min(1, Math.max(0, ugM3 / 50 - 21 / 5))
+  const dense = 2.966 + 0.69 * ugM3 + 8.84e-4 * ugM3 ** 2
+  return (smoke * ugM3 + damp) * (1 - part) + dense * part
+}
+
+test.each([25, 35, 45, 55, 205, 215, 255, 265])('%d µg/m³ are in their own piece', (ugM3) => {
+  for (const humidity of [10, 90])
+    expect(epa(ugM3, humidity)).toBeCloseTo(published(ugM3, humidity), 6)
+})
+
+test('a piece ends before its `below`, where the next one begins', () => {
+  const pieces = [{ below: 10, terms: [{ times: 1 }] }, { terms: [{ times: 2 }] }]
+  const model = { ...epa2021, pieces }
+  expect([9.99, 10].map((ugM3) => corrected(model, given(ugM3, 50), undefined))).toEqual([1, 2])
+})
+
+test('a model reads what it corrects, what its range bounds and what its terms name, each once', () => {
+  const range = { pm25: [0, 100], humidity: [0, 100] } as const
+  const pieces = [
+    {
+      terms: [
+        { times: 1, pm25: 1 },
+        { times: 1, temperature: 1 },
+      ],
+    },
+  ]
+  expect(inputsOf({ ...epa2021, of: 'pm10', range, pieces })).toEqual([
+    'pm10',
+    'pm25',
+    'humidity',
+    'temperature',
+  ])
+})
+
 test('more dust is never corrected to less', () => {
   const ugM3 = integer({ min: 0, max: 100_000 })
   assert(
@@ -63,6 +105,7 @@ test('Barkjohn 2021 is 0.524 PM2.5 − 0.0862 RH + 5.75, within its range only',
 test('a device that is known must be of a kind that the model was fitted to', () => {
   expect(corrected(barkjohn, given(100, 60), 'Nova SDS011')).toBeNull()
   expect(corrected(barkjohn, given(100, 60), 'Plantower pms5003')).not.toBeNull()
+  expect(corrected(barkjohn, given(100, 60), 'Plantower PMS5003')).not.toBeNull()
 })
 
 describe("an operator's file", () => {

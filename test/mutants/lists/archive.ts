@@ -33,6 +33,35 @@ export const archiveMutants: readonly (Mutant | RowMutants)[] = [
     least: 13,
     tests: rows,
   },
+  ...[
+    { file: 'operate/archive/sensor-columns.ts', least: 15 },
+    { file: 'archive/statistics-table.ts', least: 3 },
+    { file: 'archive/sensor-statistics-table.ts', least: 5 },
+  ].flatMap(({ file, least }): readonly RowMutants[] => [
+    {
+      name: `a column is not in a table of ${file}`,
+      file,
+      rows: /^ {2}\{ name: '(\w+)', kind: .*\n/gm,
+      becomes: () => '',
+      least,
+      tests: ['archive-columns'],
+    },
+    {
+      name: `a column is empty in a table of ${file}`,
+      file,
+      rows: /(?<=^ {2}\{ name: '(\w+)', kind: .* of: ).*(?= \},\n)/gm,
+      becomes: () => '() => null',
+      least,
+      tests: ['archive-columns'],
+    },
+  ]),
+  {
+    name: 'the address where a sensor was is in the archive',
+    file: 'operate/archive/sensor-columns.ts',
+    text: 'isPresent ? site.address : null',
+    becomes: 'isPresent ? site.address : site.address',
+    tests: ['archive-columns'],
+  },
   {
     name: 'a column is proven by a leaf that does not hold it',
     file: columns,

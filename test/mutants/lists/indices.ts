@@ -166,8 +166,9 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'texts of sensors with their readings are cached by sensor alone',
     file: 'api/live/sensor-board.ts',
-    text: 'let text = entry.latestTexts.get(index)',
-    becomes: 'let text = entry.latestTexts.values().next().value',
+    text: 'latestTexts.get(entry.row, index,',
+    becomes: 'latestTexts.get(entry.row, airIndices[0] ?? index,',
+    top: `import { airIndices } from '../../core/air/index/indices.ts'`,
     tests,
   },
   {

@@ -56,7 +56,7 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'a part of a leaf of version 2 is left out',
     file: 'core/proof/leaf.ts',
-    rows: /^ {4}(?:bytes\.set|putUnsigned)\(.*\bword2\.(\w+)\b.*\n/gm,
+    rows: /^ {4,6}(?:else )?(?:words\.)?(?:bytes\.set|putUnsigned)\(.*\b(?:word2\.(?!values)|words2\.(?=valuesAt)|(?=deviceAt))(\w+)\b.*\n/gm,
     becomes: nothing,
     least: 7,
     tests: ['leaf-2'],
@@ -64,8 +64,8 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'the device of one reading stays in the leaf of the next',
     file: 'core/proof/leaf.ts',
-    text: '    if (device === undefined) bytes.fill(0, deviceAt)\n    else ',
-    becomes: '    if (device !== undefined) ',
+    text: '      if (device === undefined) bytes.fill(0, deviceAt)\n      else ',
+    becomes: '      if (device !== undefined) ',
     tests: ['leaf-2'],
   },
   {
@@ -78,14 +78,14 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'a quantity of a leaf is at another id',
     file: 'core/proof/leaf.ts',
-    text: 'packedBytes, id)',
-    becomes: 'packedBytes, count)',
+    text: 'setUint16(end, id)',
+    becomes: 'setUint16(end, (end - at) / packedBytes)',
     tests: ['leaf-2'],
   },
   {
     name: 'a node of version 2 begins as a pair of version 1 does',
     file: 'core/proof/tree.ts',
-    text: '  if (!isSorted) pair[0] = 1\n',
+    text: '  if (!isSorted) pair[0] = nodePrefix2\n',
     becomes: '',
     tests: ['ranked-path'],
   },

@@ -47,8 +47,8 @@ const checks: readonly Omit<Mutant, 'tests'>[] = [
   {
     name: 'signatures are checked from the beginning',
     file: 'pipeline/batches.ts',
-    text: 'current() < leaf2Level',
-    becomes: 'current() < leaf2Level - 1',
+    text: 'current() >= leaf2Level',
+    becomes: 'current() >= leaf2Level - 1',
   },
   {
     name: 'the hash of a device does not name the algorithm',
