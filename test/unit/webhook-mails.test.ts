@@ -47,6 +47,25 @@ test('the same disabling has one id; after a change of the webhook it is another
   })
 })
 
+test('a mail says of which webhook it is, how often it failed, and since when', () => {
+  const health = { failures: 30, firstFailureMs: 0, lastFailureMs: 25 * hourMs }
+  const names = { webhook: webhook.id, url: 'https://example.org/hook', description: 'pager' }
+  const failed = { ...names, failures: 30, since: '1970-01-01T00:00:00Z' }
+  expect(failingMail(webhook, health).mail).toEqual({
+    kind: 'webhook_failing',
+    to: { account: webhook.account },
+    data: { ...failed, last_failure: '1970-01-02T01:00:00Z', hours: 25 },
+  })
+  const why = { reason: 'failing', detail: 'no success for 5 days', atMs: dayMs } as const
+  const { reason, detail } = why
+  expect(disabledMail(webhook, { ...why, health }).mail.data).toEqual({
+    ...failed,
+    reason,
+    detail,
+    disabled_at: '1970-01-02T00:00:00Z',
+  })
+})
+
 test.each([
   ['https://example.org/', 'https://example.org/'],
   ['https://example.org:8443/hook', 'https://example.org:8443/hook'],

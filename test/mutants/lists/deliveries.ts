@@ -52,13 +52,6 @@ export const deliveryMutants: readonly (Mutant | RowMutants)[] = [
     tests: ['backoff'],
   },
   {
-    name: 'a success is warned of',
-    file: verdict,
-    text: "  if (after.failures === 0) return 'fine'\n",
-    becomes: '',
-    tests: ['backoff', 'webhook-mails'],
-  },
-  {
     name: 'an endpoint fails since its newest failure',
     file: verdict,
     text: 'failures === 0 ? nowMs : firstFailureMs',
