@@ -1,10 +1,13 @@
 /** The documents of `growth.ts` as one SVG: a panel for each engine, a line for each cost. */
 
 type Compared = { readonly ratio: { readonly cpu: number } }
-type Step = { readonly rows: number; readonly bytesPerRow: { readonly ratio: number } } & {
-  readonly [cost: string]: unknown
+type Step = { readonly rows: number; readonly [cost: string]: unknown }
+type Document = {
+  readonly engine: string
+  /** The small store, whose costs are 1. */
+  readonly smallRows: number
+  readonly steps: readonly Step[]
 }
-type Document = { readonly engine: string; readonly steps: readonly Step[] }
 
 const colours = [
   '#1d4ed8',
@@ -43,8 +46,8 @@ const isCompared = (value: unknown): value is Compared =>
 
 const million = (rows: number): string => `${Math.round(rows / 1_000_000)} M`
 
-function panelOf({ engine, steps }: Document, offset: number): string {
-  const [first, last] = [steps[0]!.rows, Math.max(steps.at(-1)!.rows, 2 * steps[0]!.rows)]
+function panelOf({ engine, smallRows, steps }: Document, offset: number): string {
+  const [first, last] = [smallRows, Math.max(...steps.map(({ rows }) => rows))]
   const x = (rows: number): string =>
     place(partOf(rows, first, last), offset + panel.left, offset + panel.width - panel.right)
   const y = (ratio: number): string =>
@@ -54,8 +57,8 @@ function panelOf({ engine, steps }: Document, offset: number): string {
     (ratio) =>
       `<line x1="${from}" x2="${to}" y1="${y(ratio)}" y2="${y(ratio)}" stroke="#e2e8f0"/><text x="${offset + panel.left - 6}" y="${y(ratio)}" dy="4" text-anchor="end" fill="#4a5568" font-size="11">${ratio}</text>`,
   )
-  const ticks = steps.map(
-    ({ rows }) =>
+  const ticks = [smallRows, ...steps.map(({ rows }) => rows)].map(
+    (rows) =>
       `<text x="${x(rows)}" y="${panel.height - panel.bottom + 18}" text-anchor="middle" fill="#4a5568" font-size="11">${million(rows)}</text>`,
   )
   const lines = Object.keys(costs).map((cost, at) => {
@@ -63,7 +66,7 @@ function panelOf({ engine, steps }: Document, offset: number): string {
       const value = step[cost]
       return isCompared(value) ? [`${x(step.rows)},${y(value.ratio.cpu)}`] : []
     })
-    return `<polyline points="${points.join(' ')}" fill="none" stroke="${colours[at]}" stroke-width="2"/>`
+    return `<polyline points="${x(smallRows)},${y(1)} ${points.join(' ')}" fill="none" stroke="${colours[at]}" stroke-width="2"/>`
   })
   return [
     `<text x="${offset + panel.left}" y="24" fill="#1a202c" font-weight="600">${engine === 'influx' ? 'InfluxDB' : 'SQLite'}</text>`,

@@ -1,10 +1,12 @@
 /**
- * What a store costs as it grows: `node bench/growth.ts [--engine sqlite] [--most 10000000]
- * [--sensors 1000]` prints one JSON document. A big store is filled in the pipeline's way to 1, 3, 10,
- * 30, 100 million readings; at each of them it is measured in turns with a small one of a million,
- * because the machine has other work: `ratio` is the big one's cost by the small one's.
+ * What a store costs as it grows: `node bench/growth.ts [--engine sqlite] [--at 1,3,10,30,100]
+ * [--small 1] [--sensors 1000] [--turns 5] [--minutes 600]` prints one JSON document. A big store is
+ * filled to so many million readings, or as many as there are after so many minutes. At each of them it is
+ * measured in turns with a small one, because the machine has other work: `ratio` is the big one's cost by
+ * the small one's.
  *
- * The bulk between is copied inside SQLite, in the order of its time; InfluxDB's is written.
+ * What is measured is written in the pipeline's way, in messages of ten readings up to a batch, in the
+ * order of their time and a few late. The bulk before is copied inside SQLite, in the order of its time.
  *
  * - `write`: CPU µs of a row, the server's included; `rowsPerSecond` is the big store's.
  * - Queries: ms, the median of the turns; `cpuMs` of the process and the server.
@@ -16,7 +18,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { wholeNetwork } from '../core/air/area.ts'
-import { dayMs, hourMs } from '../core/time.ts'
+import { dayMs, hourMs, minuteMs } from '../core/time.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { cadenceMs, type GrowthCity, growthCity, startMs } from './growth-city.ts'
 import { type GrowthEngine, openInfluxEngine, openSqliteEngine } from './growth-engines.ts'
@@ -25,18 +27,20 @@ import { growthPicture } from './growth-picture.ts'
 const { values: flags } = parseArgs({
   options: {
     engine: { type: 'string', default: 'sqlite' },
-    most: { type: 'string', default: '10000000' },
+    small: { type: 'string', default: '1' },
+    at: { type: 'string', default: '1,3,10,30,100' },
+    minutes: { type: 'string', default: '600' },
+    turns: { type: 'string', default: '5' },
     sensors: { type: 'string', default: '1000' },
     picture: { type: 'string' },
     from: { type: 'string', multiple: true, default: [] },
   },
 })
 const sensors = Number(flags.sensors)
-const smallRows = 1_000_000
-const milestones = [1, 3, 10, 30, 100, 300]
-  .map((millions) => millions * 1_000_000)
-  .filter((rows) => rows <= Number(flags.most))
-const turns = 5
+const smallRows = Number(flags.small) * 1_000_000
+const milestones = flags.at.split(',').map((millions) => Number(millions) * 1_000_000)
+const fillUntilMs = performance.now() + Number(flags.minutes) * minuteMs
+const turns = Number(flags.turns)
 /** A message of the log has some ten readings. */
 const rowsAMessage = 10
 const statisticsMs = 12 * hourMs
@@ -81,6 +85,7 @@ async function fillBig(side: Side, upTo: number): Promise<void> {
   await fill(side, Math.min(upTo, Math.max(rowsAChunk, Math.ceil(side.rows / sensors) * sensors)))
   const untilMs = startMs + (side.rows / sensors) * cadenceMs
   for (let chunk = 1; engine.copy && side.rows + rowsAChunk <= upTo; chunk++) {
+    if (performance.now() > fillUntilMs) return
     engine.copy(untilMs - chunkMs, untilMs, chunk * chunkMs, chunk * rowsAChunk)
     side.rows += rowsAChunk
     city.skip(rowsAChunk)
@@ -257,8 +262,9 @@ async function grow(): Promise<void> {
     const step = await measure(sides)
     steps.push({ ...step, fillSeconds: Math.round(filling.ms / 1_000) })
     process.stderr.write(`${JSON.stringify(steps.at(-1))}\n`)
+    if (performance.now() > fillUntilMs) break
   }
-  console.log(JSON.stringify({ engine: flags.engine, sensors, steps }, null, 1))
+  console.log(JSON.stringify({ engine: flags.engine, sensors, smallRows, steps }, null, 1))
 }
 
 if (flags.picture === undefined) await grow()
