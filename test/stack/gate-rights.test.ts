@@ -8,6 +8,7 @@ import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { createApplication, openApplications } from '../../operate/applications.ts'
 import { findSensor, openRegistry, removeSensor } from '../../operate/sensor-registry.ts'
 import { processUsers } from '../../runtime/engines/nats-rights.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
@@ -184,7 +185,7 @@ function everySubject(): readonly string[] {
       ...'INFO STREAM.LIST STREAM.NAMES ACCOUNT.PURGE.AIR META.LEADER.STEPDOWN SERVER.REMOVE STREAM.TEMPLATE.CREATE.X'
         .split(' ')
         .map((request) => `$JS.API.${request}`),
-      ...'_INBOX.x _INBOX_operator.x _INBOX_NGR-LOS-IKJ-017.x air.ack.x air.readings.16 air.new nobody.x probe.x gate.x dw.0.x'.split(
+      ...'_INBOX.x _INBOX_operator.x _INBOX_NGR-LOS-IKJ-017.x _INBOX_north.x air.bulk.north air.ack.x air.readings.16 air.new nobody.x probe.x gate.x dw.0.x'.split(
         ' ',
       ),
       ...'$SYS.REQ.SERVER.PING $SYS.REQ.SERVER.PING.CONNZ $SYS.REQ.SERVER.PING.JSZ $SYS.REQ.SERVER.x.KICK $SYS.REQ.SERVER.x.RELOAD'.split(
@@ -205,7 +206,7 @@ const everySubscription = (): readonly string[] => [
     ...'> * *.> *.*.> $KV.> $KV.*.* air.> $JS.> $JS.API.> $JS.ACK.> $JS.FC.> $JS.EVENT.> $SYS.> $SYS.*.> $MQTT.> $NRG.>'.split(
       ' ',
     ),
-    ...'_INBOX.> _INBOX.* _INBOX_operator.> _R_.> gate.> gate.* dw.> att.> mail.> audit.> probe.>'.split(
+    ...'_INBOX.> _INBOX.* _INBOX_operator.> _INBOX_north.> _INBOX_south.> _INBOX_NGR-LOS-IKJ-017.> air.bulk.north _R_.> gate.> gate.* dw.> att.> mail.> audit.> probe.>'.split(
       ' ',
     ),
     ...processUsers.map(inbox),
@@ -287,6 +288,15 @@ test.each([
 ] as const)('%s, which is the gate too, may do nothing more', async (user, publish, subscribe) => {
   const own = { publish: new Set(publish), subscribe: new Set(subscribe) }
   expect((await differences(await nats.as(user), own)).more).toEqual([])
+})
+
+test('a gateway may send in bulk and receive its answers, and do nothing more', async () => {
+  await using _gate = await nats.startGate()
+  const settings = { id: 'north', kind: 'gateway' } as const
+  const secret = await createApplication(await openApplications(nats.nc), settings, Date.now())
+  const own = { publish: new Set(['air.bulk.north']), subscribe: new Set([inbox('north')]) }
+  const nc = await nats.sensor('north', secret)
+  expect(await differences(nc, own)).toEqual({ more: [], less: [] })
 })
 
 test('a bucket is read to its end, however long it is', async () => {
