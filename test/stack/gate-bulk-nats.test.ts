@@ -96,6 +96,7 @@ describe('a gateway that was taken over', () => {
     [`air.raw.${first}`, mapped],
     [mapped, mapped],
     ['air.raw.north', `air.raw.${partitionOf('north')}.north`],
+    [`air.ack.${first}`, `nobody.${first}`],
     ['air.bulk.south', 'air.bulk.south'],
     ['air.bulk', 'air.bulk'],
     ['air.bulk.north.x', 'air.bulk.north.x'],
@@ -125,18 +126,29 @@ describe('a gateway that was taken over', () => {
   })
 })
 
-test('an application of another kind, a wrong secret, MQTT, or the name of a process is not let in', async () => {
+test('an application of another kind, a wrong secret or MQTT is not let in', async () => {
   const roofs = await secretOf('roofs', 'ttn')
   await expect(nats.sensor('roofs', roofs)).rejects.toThrow(/authorization/i)
   const hub = await secretOf('hub')
   await expect(nats.sensor('north', hub)).rejects.toThrow(/authorization/i)
   await expect(mqttClient(nats.mqttUrl, { id: 'hub', secret: hub })).rejects.toThrow(/authoriz/i)
-  const pipeline = await secretOf('pipeline')
-  await expect(nats.sensor('pipeline', pipeline)).rejects.toThrow(/authorization/i)
 })
+
+test.each(['pipeline', 'operator', 'system'])(
+  'no application is called %s, and one of an earlier version is not let in',
+  async (id) => {
+    await expect(secretOf(id)).rejects.toThrow(/is the name of a process of airproof/)
+    const secret = await secretOf(`former-${id}`)
+    const applications = await openApplications(nats.nc)
+    const entry = (await applications.get(`former-${id}`))?.json<object>()
+    await applications.put(id, JSON.stringify({ ...entry, id }))
+    await expect(nats.sensor(id, secret)).rejects.toThrow(/authorization/i)
+  },
+)
 
 test('the connection of an application that is removed ends', async () => {
   const west = await nats.sensor('west', await secretOf('west'))
   await removeApplication(await openApplications(nats.nc), 'west')
-  expect(await west.closed()).toBeDefined()
+  await west.closed()
+  expect(west.isClosed()).toBe(true)
 })
