@@ -1,4 +1,7 @@
 /** A gateway that speaks NATS signs in to a real server, and may send to one subject alone. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,6 +11,7 @@ import {
   createApplication,
   openApplications,
   removeApplication,
+  renewApplication,
 } from '../../operate/applications.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
@@ -84,6 +88,21 @@ test.each([
   const answer = await request(body)
   expect(answer.json()).toMatchObject({ status: 'error', error: { code } })
   expect(answer.headers?.get('Nats-Service-Error-Code')).toBe('400')
+})
+
+test('the example of docs/sensors.md sends two readings', async () => {
+  const [, code = ''] =
+    /### A gateway.*?```js\n(.*?)```/s.exec(readFileSync('docs/sensors.md', 'utf8')) ?? []
+  const applications = await openApplications(nats.nc)
+  const overlapMs = 60_000
+  const key = await renewApplication(applications, 'north', { nowMs: Date.now(), overlapMs })
+  const env = { NATS_URL: nats.url, GATEWAY_KEY: key }
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', code],
+    { env },
+  )
+  expect(JSON.parse(stdout)).toEqual({ stored: 2 })
 })
 
 test('a body beyond what NATS takes is not sent', async () => {
