@@ -17,6 +17,8 @@ export type ImageHead = {
   readonly newest: readonly (readonly [revision: number, timeMs: number])[]
   /** The airproof whose rules say which entries are fine. */
   readonly airproof: string
+  /** Of the texts in the records (`runtime/nats/buckets/entry-shapes.ts`). */
+  readonly shapes: readonly (readonly string[])[]
   /** Where the pieces are: 0 or 1. */
   readonly place: number
   /** CRC-32 of each piece. */
@@ -26,7 +28,7 @@ export type ImageHead = {
 const whole = { type: 'integer', minimum: 0 } as const
 const isHead = checkOf<ImageHead>({
   type: 'object',
-  required: ['made', 'upTo', 'newest', 'airproof', 'place', 'pieces'],
+  required: ['made', 'upTo', 'newest', 'airproof', 'shapes', 'place', 'pieces'],
   properties: {
     made: { type: 'string' },
     upTo: whole,
@@ -35,6 +37,7 @@ const isHead = checkOf<ImageHead>({
       items: { type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 },
     },
     airproof: { type: 'string' },
+    shapes: { type: 'array', items: { type: 'array', items: { type: 'string' } } },
     place: { enum: [0, 1] },
     pieces: { type: 'array', minItems: 1, items: whole },
   },
