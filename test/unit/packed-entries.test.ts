@@ -154,6 +154,13 @@ test.each([
   expect(adopted).toBe(false)
 })
 
+test('records of a shape that the image does not have are not taken', () => {
+  const entries = new PackedEntries()
+  entries.set(entryOf('A', '{"a":1}'))
+  const [records = new Uint8Array()] = entries.records(1e6)
+  expect(new PackedEntries().adopt(records, () => 'fine')).toBe(false)
+})
+
 test('the entry of a plain sensor is what JSON.parse makes of it', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 })
   const number = fc.double({ noNaN: true, noDefaultInfinity: true })

@@ -140,19 +140,18 @@ export class PackedEntries {
   /** The record at the end of the tail, whenever it is asked: one object for all. */
   #arrived(): RecordOfEntry {
     const tail = (): Block => this.#blocks[this.#tail] ?? newBlock()
-    const at = <T>(read: (block: Block) => T): T => read(tail())
     return {
       get key() {
-        return at(({ bytes, words, used }) => keyAt(bytes, words, used))
+        return keyAt(tail().bytes, tail().words, tail().used)
       },
       get kind() {
-        return at(({ words, used }) => kindAt(words, used) ?? 'refused')
+        return kindAt(tail().words, tail().used) ?? 'refused'
       },
       get revision() {
-        return at(({ words, used }) => revisionAt(words, used))
+        return revisionAt(tail().words, tail().used)
       },
       get timeMs() {
-        return at(({ words, used }) => timeMsAt(words, used))
+        return timeMsAt(tail().words, tail().used)
       },
       text: () => this.#valueAt(tail(), tail().used).toString(),
     }
