@@ -49,7 +49,7 @@ export class SortedRows {
     let [from, at, last] = [0, 0, -1]
     for (const row of changed) {
       if (row === last) continue
-      const until = firstWhere(rows, (other) => this.#compare(other, row) >= 0, from)
+      const until = this.#placeOf(row, rows, from)
       merged.set(rows.subarray(from, until), at)
       at += until - from
       if (this.#has(row)) merged[at++] = row
@@ -59,11 +59,24 @@ export class SortedRows {
     merged.set(rows.subarray(from), at)
     return merged.subarray(0, at + rows.length - from)
   }
+
+  /** In steps that double, since of many changes the next is near. */
+  #placeOf(row: number, rows: Uint32Array, from: number): number {
+    const isReached = (other: number): boolean => this.#compare(other, row) >= 0
+    let [low, step] = [from, 1]
+    for (; low + step < rows.length && !isReached(rows[low + step] ?? 0); step *= 2) low += step
+    return firstWhere(rows, isReached, low, Math.min(low + step, rows.length))
+  }
 }
 
 /** The first place of rows that are all after it once one is; their number if none is. */
-export function firstWhere(rows: Uint32Array, isAfter: (row: number) => boolean, from = 0): number {
-  let [low, high] = [from, rows.length]
+export function firstWhere(
+  rows: Uint32Array,
+  isAfter: (row: number) => boolean,
+  from = 0,
+  until = rows.length,
+): number {
+  let [low, high] = [from, until]
   while (low < high) {
     const middle = (low + high) >>> 1
     if (isAfter(rows[middle] ?? 0)) high = middle
