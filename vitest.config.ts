@@ -11,6 +11,7 @@ process.env['NODE_COMPILE_CACHE'] ??= compiled
 
 /** `test/<name>`; `npm run test:<name>` runs it alone. */
 type More = {
+  readonly isolate?: boolean
   readonly setupFiles?: string[]
   readonly exclude?: string[]
   readonly experimental?: { readonly viteModuleRunner: boolean }
@@ -29,8 +30,10 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       projects: [
-        // pages are TSX, which Node does not run by itself
+        // pure, and started once per worker: loading modules for each file took longer than the tests.
+        // Pages are TSX, which Node does not run by itself.
         tier('unit', {
+          isolate: false,
           setupFiles: ['./test/support/page-texts.ts'],
           experimental: { viteModuleRunner: true },
         }),
@@ -40,8 +43,6 @@ export default defineConfig(({ mode }) => {
         tier('checks'),
       ],
       experimental: { viteModuleRunner: false },
-      // Modules are loaded once per worker: for each file it took longer than most files' tests.
-      isolate: false,
       globalSetup: './test/support/files-in-memory.ts',
       setupFiles: ['./test/support/no-open-handles.ts', './test/support/fixed-seed.ts'],
       reporters: [new CountingReporter()],

@@ -21,12 +21,14 @@ import { hashOfSecret } from '../operate/sensor-credentials.ts'
 import { newEntry } from '../operate/sensor-registry.ts'
 import { startChild } from '../runtime/machine/child.ts'
 import { freePort } from '../runtime/machine/free-port.ts'
+import { sqliteFileIn } from '../runtime/machine/store-place.ts'
 import { writeImage } from '../runtime/nats/buckets/bucket-image.ts'
 import { watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
 import { ensureStreams } from '../runtime/nats/streams/streams.ts'
 import { environment } from '../runtime/process/config.ts'
 import type { Environment } from '../runtime/settings.ts'
 import { buckets, imagedBuckets, imageStream } from '../schemas/subjects.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import { cityOf } from '../test/support/chaos/city.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { testNats } from '../test/support/nats.ts'
@@ -53,6 +55,8 @@ const nats = resources.use(await testNats())
 const nc = await nats.connect('bench')
 resources.defer(() => nc.close())
 await ensureStreams(nc)
+// without one the API is not ready: a pipeline makes it
+await (await openSqliteStore({ file: sqliteFileIn(folder) }))[Symbol.asyncDispose]()
 
 const ids = cityOf(Math.max(...sizes))
 const entryOf = (id: string, at: number) =>

@@ -5,7 +5,6 @@
  * from the bucket; an entry may be newer than that.
  */
 import { crc32 } from 'node:zlib'
-import { checkOf } from './check.ts'
 import { asVersion1 } from './formats.ts'
 
 export type ImageHead = {
@@ -17,28 +16,35 @@ export type ImageHead = {
   readonly newest: readonly (readonly [revision: number, timeMs: number])[]
   /** The airproof whose rules say which entries are fine. */
   readonly airproof: string
+  /** Of the texts in the records (`runtime/nats/buckets/entry-shapes.ts`). */
+  readonly shapes: readonly (readonly string[])[]
   /** Where the pieces are: 0 or 1. */
   readonly place: number
   /** CRC-32 of each piece. */
   readonly pieces: readonly number[]
 }
 
-const whole = { type: 'integer', minimum: 0 } as const
-const isHead = checkOf<ImageHead>({
-  type: 'object',
-  required: ['made', 'upTo', 'newest', 'airproof', 'place', 'pieces'],
-  properties: {
-    made: { type: 'string' },
-    upTo: whole,
-    newest: {
-      type: 'array',
-      items: { type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 },
-    },
-    airproof: { type: 'string' },
-    place: { enum: [0, 1] },
-    pieces: { type: 'array', minItems: 1, items: whole },
-  },
-})
+/** Without ajv, which no process of many loads for anything else at its start. */
+function isHead(value: unknown): value is ImageHead {
+  const { made, upTo, newest, airproof, shapes, place, pieces }: Record<string, unknown> =
+    Object(value)
+  return (
+    typeof made === 'string' &&
+    isWhole(upTo) &&
+    isListOf(newest, (pair) => isListOf(pair, isWhole) && pair.length === 2) &&
+    typeof airproof === 'string' &&
+    isListOf(shapes, (parts) => isListOf(parts, (part) => typeof part === 'string')) &&
+    (place === 0 || place === 1) &&
+    isListOf(pieces, isWhole) &&
+    pieces.length > 0
+  )
+}
+
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+const isListOf = (
+  value: unknown,
+  isItem: (item: unknown) => boolean,
+): value is readonly unknown[] => Array.isArray(value) && value.every(isItem)
 
 export function encodeImageHead(head: ImageHead): string {
   const text = JSON.stringify(head)

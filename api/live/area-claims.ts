@@ -46,13 +46,15 @@ export class AreaClaims {
 
   #count({ id, sites }: Sited, by: number): void {
     const code = areaCodeOf(id)
-    for (const area of new Set(sites.map((site) => site.area))) {
-      const counts = this.#counts.get(area) ?? new Map<string, number>()
-      const count = (counts.get(code) ?? 0) + by
-      if (count === 0) counts.delete(code)
-      else counts.set(code, count)
-      if (counts.size === 0) this.#counts.delete(area)
-      else this.#counts.set(area, counts)
-    }
+    for (const [at, { area }] of sites.entries())
+      if (sites.findIndex((site) => site.area === area) === at) this.#countOne(area, code, by)
+  }
+
+  #countOne(area: string, code: string, by: number): void {
+    let counts = this.#counts.get(area)
+    if (counts === undefined) this.#counts.set(area, (counts = new Map()))
+    const count = (counts.get(code) ?? 0) + by
+    if (count !== 0) counts.set(code, count)
+    else if (counts.delete(code) && counts.size === 0) this.#counts.delete(area)
   }
 }

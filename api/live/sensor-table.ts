@@ -62,7 +62,7 @@ export class SensorTable {
   constructor(rows: EntryRows<RegisteredSensor>, nowMs: () => number) {
     this.rows = rows
     this.#nowMs = nowMs
-    this.inUse = new SortedRows(rows.compareKeys)
+    this.inUse = new SortedRows(rows.compareKeys, this.isInUse)
     this.#sites = new SiteIndex(this)
   }
 
@@ -188,12 +188,8 @@ export class SensorTable {
       columns.flags[row] = known | (sensor.retiredMs === undefined ? inUse : 0)
       if (sensor.retiredMs === undefined) isAt = columns.area[row] ?? 0
     }
-    if (wasAt === -1 && isAt !== -1) this.inUse.add(row)
-    if (wasAt !== -1 && isAt === -1) this.inUse.remove(row)
-    if (wasAt !== isAt) {
-      this.#areas[wasAt]?.rows.remove(row)
-      this.#areas[isAt]?.rows.add(row)
-    }
+    if ((wasAt === -1) !== (isAt === -1)) this.inUse.changed(row)
+    if (wasAt !== isAt) for (const area of [wasAt, isAt]) this.#areas[area]?.rows.changed(row)
     const isMoved = wasLat !== columns.lat[row] || wasLon !== columns.lon[row]
     if (isMoved || (wasAt === -1) !== (isAt === -1)) this.#sites.changed(row)
   }
@@ -201,8 +197,10 @@ export class SensorTable {
   #areaNumber(name: string): number {
     const number = this.#areaNumbers.get(name)
     if (number !== undefined) return number
-    this.#areaNumbers.set(name, this.#areas.length)
-    return this.#areas.push({ name, rows: new SortedRows(this.rows.compareKeys) }) - 1
+    const next = this.#areas.length
+    const isThere = (row: number): boolean => this.isInUse(row) && this.#columns.area[row] === next
+    this.#areaNumbers.set(name, next)
+    return this.#areas.push({ name, rows: new SortedRows(this.rows.compareKeys, isThere) }) - 1
   }
 
   #ranksNow(): Uint32Array {

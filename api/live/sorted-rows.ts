@@ -1,20 +1,26 @@
 /**
- * Rows of sensors in the order of their ids. Changes wait until the order is asked for, and are then
- * merged in one pass, however many there are.
+ * Rows of sensors in the order of their ids. Changes wait until the order is asked for, or there are as many as
+ * rows, and are then merged in one pass.
  */
+/** Changes that wait, if there are not more rows. */
+const mostWaiting = 1_024
+
 export class SortedRows {
   readonly #compare: (row: number, other: number) => number
+  readonly #has: (row: number) => boolean
   #rows = new Uint32Array()
-  readonly #added = new Set<number>()
-  readonly #removed = new Set<number>()
+  /** Came or went since; some more than once. */
+  #changed: number[] = []
   #version = 0
 
-  constructor(compare: (row: number, other: number) => number) {
+  /** @param has whether a row is there now */
+  constructor(compare: (row: number, other: number) => number, has: (row: number) => boolean) {
     this.#compare = compare
+    this.#has = has
   }
 
   get size(): number {
-    return this.#rows.length + this.#added.size - this.#removed.size
+    return this.all().length
   }
 
   /** Counts up with every change of what `all` returns. */
@@ -23,46 +29,54 @@ export class SortedRows {
     return this.#version
   }
 
-  /** @param row that is not there */
-  add(row: number): void {
-    if (!this.#removed.delete(row)) this.#added.add(row)
-  }
-
-  /** @param row that is there */
-  remove(row: number): void {
-    if (!this.#added.delete(row)) this.#removed.add(row)
+  /** The row came or went. */
+  changed(row: number): void {
+    this.#changed.push(row)
+    if (this.#changed.length > Math.max(mostWaiting, this.#rows.length)) this.all()
   }
 
   /** Not to be kept: it is replaced after a change. */
   all(): Uint32Array {
-    if (this.#added.size + this.#removed.size === 0) return this.#rows
-    const stay =
-      this.#removed.size === 0 ? this.#rows : this.#rows.filter((row) => !this.#removed.has(row))
-    this.#rows = this.#merged(stay, [...this.#added].sort(this.#compare))
-    this.#added.clear()
-    this.#removed.clear()
+    if (this.#changed.length === 0) return this.#rows
+    this.#rows = this.#merged(this.#rows, this.#changed.sort(this.#compare))
+    this.#changed = []
     this.#version++
     return this.#rows
   }
 
-  #merged(rows: Uint32Array<ArrayBuffer>, added: readonly number[]): Uint32Array<ArrayBuffer> {
-    const merged = new Uint32Array(rows.length + added.length)
-    let [from, at] = [0, 0]
-    for (const row of added) {
-      const until = firstWhere(rows, (other) => this.#compare(other, row) > 0, from)
+  #merged(rows: Uint32Array<ArrayBuffer>, changed: readonly number[]): Uint32Array<ArrayBuffer> {
+    const merged = new Uint32Array(rows.length + changed.length)
+    let [from, at, last] = [0, 0, -1]
+    for (const row of changed) {
+      if (row === last) continue
+      const until = this.#placeOf(row, rows, from)
       merged.set(rows.subarray(from, until), at)
       at += until - from
-      merged[at++] = row
-      from = until
+      if (this.#has(row)) merged[at++] = row
+      from = rows[until] === row ? until + 1 : until
+      last = row
     }
     merged.set(rows.subarray(from), at)
-    return merged
+    return merged.subarray(0, at + rows.length - from)
+  }
+
+  /** In steps that double, since of many changes the next is near. */
+  #placeOf(row: number, rows: Uint32Array, from: number): number {
+    const isReached = (other: number): boolean => this.#compare(other, row) >= 0
+    let [low, step] = [from, 1]
+    for (; low + step < rows.length && !isReached(rows[low + step] ?? 0); step *= 2) low += step
+    return firstWhere(rows, isReached, low, Math.min(low + step, rows.length))
   }
 }
 
 /** The first place of rows that are all after it once one is; their number if none is. */
-export function firstWhere(rows: Uint32Array, isAfter: (row: number) => boolean, from = 0): number {
-  let [low, high] = [from, rows.length]
+export function firstWhere(
+  rows: Uint32Array,
+  isAfter: (row: number) => boolean,
+  from = 0,
+  until = rows.length,
+): number {
+  let [low, high] = [from, until]
   while (low < high) {
     const middle = (low + high) >>> 1
     if (isAfter(rows[middle] ?? 0)) high = middle

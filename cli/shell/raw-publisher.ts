@@ -125,6 +125,7 @@ export function openRawPublisher(
     pauseMs = Math.min(longestPauseMs, Math.max(100, pauseMs * 2))
     retry = setTimeout(() => {
       retry = undefined
+      if (nc.isClosed()) return fail(new TryAgain('the connection to NATS was closed'))
       const again = [...held]
       held.clear()
       for (const [heldId, heldMessage] of again) send(heldId, heldMessage)

@@ -37,7 +37,10 @@ export function sensorIdRules(prefix: string = defaultIdPrefix): SensorIdRules {
 }
 
 /** The AREA part of an id: `NGR-LOS-IKJ-017` → `IKJ`. */
-export const areaCodeOf = (id: SensorId): string => id.split('-').at(-2) ?? ''
+export function areaCodeOf(id: SensorId): string {
+  const end = id.lastIndexOf('-')
+  return id.slice(id.lastIndexOf('-', end - 1) + 1, end)
+}
 
 /**
  * The partition of a sensor: FNV-1a 32 of its UTF-8 id, modulo 16. NATS's own

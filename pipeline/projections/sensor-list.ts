@@ -7,13 +7,13 @@ import { createHash } from 'node:crypto'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
-import type { BucketView } from '../../runtime/nats/buckets/bucket-view.ts'
+import type { EntryRows, RowView } from '../../runtime/nats/buckets/bucket-view.ts'
 import {
   begunSites,
   type RegisteredSensor,
   siteAt,
 } from '../../schemas/devices/registered-sensor.ts'
-import type { SensorListing } from '../../store/sensor-listing.ts'
+import type { ListedSensors, SensorListing } from '../../store/sensor-listing.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Nothing else of an entry gets into the store: not its device, keys or bounds. */
@@ -50,7 +50,7 @@ export function listingOf(sensor: RegisteredSensor, nowMs: number): SensorListin
 type ListStore = Pick<Store, 'listedSensors' | 'writeListings'>
 type Options = {
   /** Retired sensors too. */
-  readonly registry: BucketView<RegisteredSensor>
+  readonly registry: Pick<RowView<RegisteredSensor>, 'rows' | 'onChange'>
   readonly store: ListStore
   readonly nowMs: () => number
   readonly pause: (ms: number) => Promise<void>
@@ -79,53 +79,80 @@ async function follow(
   { registry, store, nowMs, pause }: Options,
   stop: AbortSignal,
 ): Promise<void> {
-  const changed = new Set<string>()
+  const { rows } = registry
+  const changed = new Set<number>()
   using following = new DisposableStack()
-  following.defer(registry.onChange(({ key }) => changed.add(key)))
-  const listed = new Map(await store.listedSensors())
+  following.defer(registry.onChange(({ key }) => changed.add(rows.find(key))))
+  const { listed, strangers } = columnOf(rows, await store.listedSensors())
   /** When the next site of a sensor begins, which is not listed before. */
-  const begins = new Map<SensorId, number>()
-  for (const [id] of registry.entries()) changed.add(id)
-  for (const id of listed.keys()) changed.add(id)
+  const begins = new Map<number, number>()
 
-  const write = async (keys: readonly string[]): Promise<void> => {
+  const write = async (some: readonly number[]): Promise<void> => {
     const now = nowMs()
     const listings: SensorListing[] = []
     const former: SensorId[] = []
-    for (const key of keys) {
-      const sensor = registry.get(key)
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is listed has such an id
-      const id = sensor?.id ?? (key as SensorId)
+    const revisions = new Map<number, bigint>()
+    for (const row of some) {
+      const sensor = rows.make(row)
       const next = sensor?.sites.find(({ fromMs }, at) => at > 0 && fromMs > now)
-      if (next === undefined) begins.delete(id)
-      else begins.set(id, next.fromMs)
+      if (next === undefined) begins.delete(row)
+      else begins.set(row, next.fromMs)
       const listing = sensor && listingOf(sensor, now)
-      const before = listed.get(id)
-      if (before === listing?.about.revision) continue
-      if (before !== undefined) former.push(id)
+      const before = listed.get(row)
+      const revision = listing === undefined ? notListed : numberOf(listing.about.revision)
+      if (before === revision) continue
+      revisions.set(row, revision)
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is listed has such an id
+      if (before !== notListed) former.push(rows.keyOf(row) as SensorId)
       if (listing !== undefined) listings.push(listing)
     }
-    if (listings.length === 0 && former.length === 0) return
+    if (revisions.size === 0) return
     await store.writeListings(listings, former)
-    for (const id of former) listed.delete(id)
-    for (const { sensor, about } of listings) listed.set(sensor, String(about.revision))
+    for (const [row, revision] of revisions) listed.set(row, revision)
   }
 
+  for (const some of inChunks(strangers)) await store.writeListings([], some)
+  for (let first = 0; first < rows.count() && !stop.aborted; first += sensorsAtOnce) {
+    const until = Math.min(first + sensorsAtOnce, rows.count())
+    await write(Array.from({ length: until - first }, (_, at) => first + at))
+  }
   while (!stop.aborted) {
-    for (const [id, fromMs] of begins) if (fromMs <= nowMs()) changed.add(id)
-    for (const keys of inChunks([...changed])) {
+    for (const [row, fromMs] of begins) if (fromMs <= nowMs()) changed.add(row)
+    for (const some of inChunks([...changed])) {
       if (stop.aborted) return
       // before the write: what changes during it is written again
-      for (const key of keys) changed.delete(key)
-      await write(keys)
+      for (const row of some) changed.delete(row)
+      await write(some)
     }
     await pause(lookEveryMs)
   }
 }
 
-function inChunks(keys: readonly string[]): readonly (readonly string[])[] {
-  const chunks: string[][] = []
-  for (let at = 0; at < keys.length; at += sensorsAtOnce)
-    chunks.push(keys.slice(at, at + sensorsAtOnce))
-  return chunks
+const notListed = 0n
+/** Of a listing, which has 16 hexadecimal digits; another one is none that we write now. */
+const numberOf = (revision: unknown): bigint =>
+  /^[0-9a-f]{16}$/.test(String(revision)) ? BigInt(`0x${String(revision)}`) : 1n
+
+/** The revisions of the listings that the store has, by row, and the sensors without one. */
+function columnOf(rows: Pick<EntryRows<unknown>, 'find' | 'count'>, inStore: ListedSensors) {
+  let column = new BigUint64Array(rows.count())
+  const set = (row: number, revision: bigint): void => {
+    if (row >= column.length) {
+      const grown = new BigUint64Array(Math.ceil((row + 1) * 1.2))
+      grown.set(column)
+      column = grown
+    }
+    column[row] = revision
+  }
+  const strangers: SensorId[] = []
+  for (const [id, revision] of inStore) {
+    const row = rows.find(id)
+    if (row === -1) strangers.push(id)
+    else set(row, numberOf(revision))
+  }
+  return { listed: { get: (row: number) => column[row] ?? notListed, set }, strangers }
+}
+
+function* inChunks<T>(all: readonly T[]): IterableIterator<readonly T[]> {
+  for (let at = 0; at < all.length; at += sensorsAtOnce) yield all.slice(at, at + sensorsAtOnce)
 }

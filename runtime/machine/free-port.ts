@@ -10,16 +10,21 @@ const loopback = '127.0.0.1'
  */
 const [from, to] = [20_000, 32_000]
 const mostTries = 100
+/** What this process was given before: its user may not listen on it yet. */
+const given = new Set<number>()
 
 /**
- * A loopback port that was free a moment ago: `port` itself, or any if it is 0.
+ * A loopback port that was free a moment ago: `port` itself, or any if it is 0, and then never one twice.
  * @param setting the variable that chose it @throws MustAct if it is taken
  */
 export async function freePort(port = 0, setting = 'port'): Promise<number> {
   if (port !== 0) return await listenOnce(port, setting)
   for (let tries = 0; tries < mostTries; tries++) {
+    const candidate = randomInt(from, to)
+    if (given.has(candidate)) continue
+    given.add(candidate)
     try {
-      return await listenOnce(randomInt(from, to), setting)
+      return await listenOnce(candidate, setting)
     } catch (error) {
       if (!(error instanceof MustAct)) throw error
     }

@@ -33,7 +33,7 @@ test('every answer is as the document says, whatever is asked', { timeout: timeo
     return { ok: true, op, total: 0, deliveries: [], is_behind: false }
   })
   const python = onPath('python3', env) ?? onPath('python', env) ?? 'python3'
-  const bounds = inject('soak') ? ['500', '900'] : ['6', '60']
+  const bounds = inject('soak') ? ['500', '900'] : ['3', '30']
   const [examples = '', seconds = ''] = bounds
   const args = ['-m', 'schemathesis.cli', 'run', `${api.url}/v1/openapi.json`]
   args.push('--header', `Authorization: Bearer ${ada.key}`, '--request-timeout', '20')

@@ -305,6 +305,7 @@ test('an entry of a later version ends the start, from the image and after it', 
 async function dyingWriter(nc: NatsConnection, from: PackedBucket<unknown>, after: number) {
   const { entries, ...source } = from.source()
   const dying = {
+    shapes: entries.shapes,
     *records(most: number) {
       let written = 0
       for (const records of entries.records(most)) {

@@ -320,7 +320,13 @@ test.skipIf(missing !== undefined)(
     ])
     for (const [name, { child, service, here }] of started) {
       await eventually(`${name} is healthy`, async () => {
-        if (!child.isAlive()) throw new Error(`${name} ended: ${printed.slice(-5).join('\n')}`)
+        const own = `"name":"${name.split('-')[0]}"`
+        const last = (): string =>
+          printed
+            .filter((line) => line.includes(own))
+            .slice(-5)
+            .join('\n')
+        if (!child.isAlive()) throw new Error(`${name} ended: ${last()}`)
         return await isHealthy(service, here)
       })
     }

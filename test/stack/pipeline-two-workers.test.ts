@@ -55,7 +55,7 @@ test('a stale worker is shut out and has written nothing that the log does not h
   const sensors = startSensors(nc, {
     ids,
     random: seeded(5),
-    everyMs: 100,
+    everyMs: 500,
     lateShare: 0.02,
     repeatShare: 0.02,
   })

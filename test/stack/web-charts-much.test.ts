@@ -13,7 +13,7 @@ import { type CityBrowser, cityBrowser } from '../support/city-browser.ts'
 import { readingOf } from '../support/readings.ts'
 import { writeHours } from '../support/written-hours.ts'
 
-const days = inject('soak') ? 365 : 60
+const days = inject('soak') ? 365 : 32
 
 const every = 10 * secondMs
 const nowMs = floorTo(Date.now(), every)

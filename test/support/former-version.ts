@@ -1,4 +1,4 @@
-/** The processes of release 0.1, on the libraries of today. */
+/** The processes of release 0.1, on the libraries of today; koa-body is a development dependency for them alone. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'

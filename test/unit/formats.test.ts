@@ -94,7 +94,15 @@ const sealedBatch = { header, headerHash: hash, head: hash }
 const readSealed = (value: unknown) =>
   parseSealed(jsonOf(entryOf(buckets.batches, 'header.7', value)))
 const manifest = { v: 1, walSeq: 3, chunks: 1, records: 1, events: 0, readings: 0 }
-const imageHead = { made: 'a', upTo: 1, newest: [], airproof: '0.2.0', place: 0, pieces: [1] }
+const imageHead = {
+  made: 'a',
+  upTo: 1,
+  newest: [],
+  airproof: '0.2.0',
+  shapes: [],
+  place: 0,
+  pieces: [1],
+}
 const wal = {
   [walHeaders.worker]: 'w',
   [walHeaders.write]: '1',

@@ -69,10 +69,10 @@ test('entries in bytes are those of a Map, and so are those adopted from their r
       const entries = new PackedEntries()
       const model = fill(entries, sets)
       expect(contentOf(entries)).toEqual(model)
-      const copy = new PackedEntries()
+      const copy = new PackedEntries({ shapes: entries.shapes })
       const revisions = new Map(sets.map(({ key, revision }) => [key, revision]))
       for (const records of entries.records(500)) {
-        const isTaken = copy.adopt(records, ({ key, kind, revision }, text) => {
+        const isTaken = copy.adopt(records, ({ key, kind, revision, text }) => {
           expect([revision, text()]).toEqual([revisions.get(key), model.get(key)?.text])
           return kind
         })
@@ -112,13 +112,13 @@ test('a bucket that changes thirty times over keeps what is current, in about it
 })
 
 test('an image may hold former entries beside the current ones, as many as there are: the later counts', () => {
-  const [former, current] = [new PackedEntries(), new PackedEntries()]
+  const former = new PackedEntries()
   const body = 'x'.repeat(3_000)
-  for (let key = 0; key < 5_000; key++) {
-    former.set(entryOf(`K${key}`, `former ${body}`))
-    current.set(entryOf(`K${key}`, `${key} ${body}`))
-  }
-  const both = new PackedEntries()
+  for (let key = 0; key < 5_000; key++) former.set(entryOf(`K${key}`, `former ${body}`))
+  // the shapes of the later ones come after those of the former
+  const current = new PackedEntries({ shapes: former.shapes })
+  for (let key = 0; key < 5_000; key++) current.set(entryOf(`K${key}`, `${key} ${body}`))
+  const both = new PackedEntries({ shapes: current.shapes })
   for (const from of [former, current])
     for (const records of from.records(512 * 1024))
       expect(both.adopt(records, ({ kind }) => kind)).toBe(true)
@@ -147,8 +147,18 @@ test.each([
   entries.set(entryOf('A', '{}'))
   entries.set(entryOf('B', '{"a":1}'))
   const [records = new Uint8Array()] = entries.records(1e6)
-  const adopted = new PackedEntries().adopt(damaged(records), () => 'fine')
+  const adopted = new PackedEntries({ shapes: entries.shapes }).adopt(
+    damaged(records),
+    () => 'fine',
+  )
   expect(adopted).toBe(false)
+})
+
+test('records of a shape that the image does not have are not taken', () => {
+  const entries = new PackedEntries()
+  entries.set(entryOf('A', '{"a":1}'))
+  const [records = new Uint8Array()] = entries.records(1e6)
+  expect(new PackedEntries().adopt(records, () => 'fine')).toBe(false)
 })
 
 test('the entry of a plain sensor is what JSON.parse makes of it', () => {

@@ -20,10 +20,12 @@ import type { PackedEntries } from './packed-entries.ts'
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
-/** Before compression, which makes a tenth of it; a single entry may be larger. */
+/** Before compression; a single entry may be larger. */
 const pieceBytes = 512 * 1024
 /** What a damaged piece can make us allocate. */
 const largestPieceBytes = 4 * 1024 * 1024
+/** Expanded in one buffer: in the usual ones of 16 KiB a piece would be copied once more. */
+const chunkSize = pieceBytes + 64 * 1024
 const readAhead = { maxMessages: 64, maxBytes: 4 * 1024 * 1024 }
 
 /** Why there is no image that can be used, for people. */
@@ -42,7 +44,7 @@ export async function readImageHead(nc: NatsConnection, bucket: ImagedBucket): P
 
 /**
  * @param bucketNow its stream
- * @param take a piece; false: it holds no entries
+ * @param begin called once, before the pieces; what it returns takes a piece, false: it holds no entries
  * @returns the revision after which the bucket itself must be read
  * @throws NoImage it is missing, damaged, or of another state of the bucket
  */
@@ -50,13 +52,14 @@ export async function readImage(
   nc: NatsConnection,
   bucket: ImagedBucket,
   bucketNow: () => Promise<Pick<StreamInfo, 'created' | 'state'>>,
-  take: (records: Uint8Array, head: ImageHead) => boolean,
+  begin: (head: ImageHead) => (records: Uint8Array) => boolean,
 ): Promise<ImageHead> {
   const { seq: headSeq, head } = await readImageHead(nc, bucket)
   const of = await bucketNow()
   if (head.made !== String(of.created)) throw new NoImage('the bucket was made again after it')
   if (head.upTo > of.state.last_seq) throw new NoImage('the bucket has lost its end since')
   await assertSameEnd(nc, bucket, head)
+  const take = begin(head)
   const firstSeq = headSeq - head.pieces.length
   for (let at = 0; at < head.pieces.length; ) {
     const stored = await readBatch(nc, imageStream(bucket), {
@@ -69,8 +72,8 @@ export async function readImage(
       const isHere = seq === firstSeq + at && subject === imagePieceSubject(bucket, head.place, at)
       if (!isHere || crc32(data) !== head.pieces[at])
         throw new NoImage(`piece ${at + 1} of ${head.pieces.length} is missing or damaged`)
-      const records = await decompress(data, { maxOutputLength: largestPieceBytes })
-      if (!take(records, head)) throw new NoImage(`piece ${at + 1} holds no entries`)
+      const records = await decompress(data, { maxOutputLength: largestPieceBytes, chunkSize })
+      if (!take(records)) throw new NoImage(`piece ${at + 1} holds no entries`)
       at++
     }
   }
@@ -106,7 +109,7 @@ export function orNone(error: unknown): undefined {
 }
 
 type Source = Pick<ImageHead, 'made' | 'newest'> & {
-  readonly entries: Pick<PackedEntries, 'records'>
+  readonly entries: Pick<PackedEntries, 'records' | 'shapes'>
   readonly revision: number
 }
 
@@ -135,6 +138,8 @@ export async function writeImage(
     await put(imagePieceSubject(bucket, place, pieces.length), piece)
     pieces.push(crc32(piece))
   }
-  const head = { made, upTo, newest, airproof: ourVersion(), place, pieces }
+  // after the records: it has the shapes of all of them
+  const { shapes } = entries
+  const head = { made, upTo, newest, airproof: ourVersion(), shapes, place, pieces }
   await put(imageHeadSubject(bucket), encodeImageHead(head))
 }

@@ -5,6 +5,9 @@
  * `expand` returns is the text that was packed, byte by byte.
  */
 
+/** What is between the values, byte by byte as Latin-1: one more than there are values. */
+export type TextShape = readonly string[]
+
 type Shape = {
   /** One more than there are values. */
   readonly parts: readonly Buffer[]
@@ -26,10 +29,21 @@ const end = 0
 const ownKey = 1
 
 export class EntryShapes {
-  readonly #shapes: Shape[] = []
+  readonly #shapes: Shape[]
   /** Of the text before. */
   #last = 0
   #scratch = Buffer.alloc(4_096)
+
+  /** @param shapes those of the texts that were packed elsewhere */
+  constructor(shapes: readonly TextShape[] = []) {
+    this.#shapes = shapes.map((parts) =>
+      withSkeleton(parts.map((part) => Buffer.from(part, 'latin1'))),
+    )
+  }
+
+  get list(): readonly TextShape[] {
+    return this.#shapes.map(({ parts }) => parts.map((part) => part.toString('latin1')))
+  }
 
   /** @param name the key, as ASCII */
   pack(text: Uint8Array, name: string): PackedText {
@@ -62,6 +76,10 @@ export class EntryShapes {
       from = until + 1
     }
     return Buffer.concat(made)
+  }
+
+  get size(): number {
+    return this.#shapes.length
   }
 
   skeletonOf(shape: number): string | undefined {
@@ -146,5 +164,10 @@ function shapeOf(text: Uint8Array): Shape {
     }
   }
   parts.push(Buffer.from(part))
-  return { parts, skeleton: Buffer.concat(parts).toString() }
+  return withSkeleton(parts)
 }
+
+const withSkeleton = (parts: readonly Buffer[]): Shape => ({
+  parts,
+  skeleton: Buffer.concat(parts).toString(),
+})

@@ -59,7 +59,7 @@ export async function watchPacked<T>(
   bucket: ImagedBucket,
   options: PackedOptions<T>,
 ): Promise<PackedBucket<T>> {
-  const { parse, fits = () => true, onNotice } = options
+  const { parse, fits, onNotice } = options
   const kv = await new Kvm(nc).open(bucket)
   const { streamInfo } = await kv.status()
   const judge = entryJudge(parse, options)
@@ -83,10 +83,12 @@ export async function watchPacked<T>(
     for (const report of reports) report()
   }
   /** What an entry of an image is here: as the process that wrote it says, if that one judged as this one does. */
-  const kindHere = (entry: RecordOfEntry, text: () => string, airproof: string): EntryKind => {
-    const { kind, key, revision, timeMs } = entry
+  const kindHere = (entry: RecordOfEntry, airproof: string): EntryKind => {
+    const { kind } = entry
     if (kind === 'deleted') return kind
-    if (kind === 'fine' && airproof === ourVersion && fits(key)) return kind
+    const isJudged = kind === 'fine' && airproof === ourVersion
+    if (isJudged && (fits === undefined || fits(entry.key))) return kind
+    const { key, revision, timeMs, text } = entry
     const created = new Date(timeMs)
     const value = judge.parsed({ bucket, key, revision, created, string: text })
     return value === undefined ? 'refused' : 'fine'
@@ -97,8 +99,10 @@ export async function watchPacked<T>(
       nc,
       bucket,
       async () => (await kv.status()).streamInfo,
-      (records, { airproof }) =>
-        entries.adopt(records, (entry, text) => kindHere(entry, text, airproof)),
+      ({ airproof, shapes }) => {
+        entries = new PackedEntries({ shapes, rows: streamInfo.state.messages })
+        return (records) => entries.adopt(records, (entry) => kindHere(entry, airproof))
+      },
     )
     newest = last
     await using opened = new AsyncDisposableStack()

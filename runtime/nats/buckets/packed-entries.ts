@@ -9,10 +9,11 @@
  *     0 row · 1 length of the key (16 bits), what it is (2), shape of the value · 2 length of the value
  *     3, 4 revision (low, high) · 5, 6 when it was written, ms (low, high) · key, value
  *
- * These bytes are also those of an image of the bucket (`schemas/bucket-image.ts`), where row and shape are 0.
+ * These bytes are also those of an image of the bucket (`schemas/bucket-image.ts`), which has the shapes in its
+ * head; the rows there mean nothing.
  */
 import { endianness } from 'node:os'
-import { EntryShapes } from './entry-shapes.ts'
+import { EntryShapes, type TextShape } from './entry-shapes.ts'
 
 /** `fine`: a value can be made of it · `refused`: none can · `deleted`: only its key is kept. */
 export const entryKinds = ['fine', 'refused', 'deleted'] as const
@@ -26,8 +27,15 @@ export type PackedEntry = {
   readonly value: Uint8Array
 }
 
-/** Without its value, of which a text is made when it is asked for. */
-export type RecordOfEntry = Omit<PackedEntry, 'value'>
+/** What `kindOf` asks for is made then: its key is a text, too. Valid during the call. */
+export type RecordOfEntry = Omit<PackedEntry, 'value'> & { readonly text: () => string }
+
+type PackedOptions = {
+  /** Of the image that will be adopted. */
+  readonly shapes?: readonly TextShape[]
+  /** About how many there will be. */
+  readonly rows?: number
+}
 
 type Block = {
   readonly bytes: Buffer
@@ -41,6 +49,8 @@ const blockWords = 2 ** 20
 const headWords = 7
 const headBytes = headWords * 4
 const firstRows = 1_024
+/** Slots of the table for each row, at least. */
+const fill = 1.5
 const low = 2 ** 32
 /** A letter of a name in JSON may be written so. */
 const escape = '\\u'
@@ -50,15 +60,18 @@ export class PackedEntries {
   /** The block that is being filled. */
   #tail = -1
   /** Of each row: where its record begins, in words from the first block on. */
-  #places = new Uint32Array(firstRows)
+  #places: Uint32Array
   /** Open addressing: the row of a key + 1, or 0. */
-  #table = new Int32Array(firstRows * 2)
+  #table: Int32Array
   #rows = 0
   #fine = 0
-  readonly #shapes = new EntryShapes()
+  readonly #shapes: EntryShapes
 
-  constructor() {
+  constructor({ shapes = [], rows = 0 }: PackedOptions = {}) {
     if (endianness() !== 'LE') throw new Error('airproof does not run on big-endian processors')
+    this.#shapes = new EntryShapes(shapes)
+    this.#places = new Uint32Array(Math.max(rows, firstRows))
+    this.#table = new Int32Array(2 ** Math.ceil(Math.log2(this.#places.length * fill)))
   }
 
   /** All rows, the deleted ones too. */
@@ -102,34 +115,51 @@ export class PackedEntries {
   }
 
   /**
-   * Takes records as `records` returns them.
+   * Takes records as `records` returns them, of entries that have the same shapes.
    * @param kindOf what a record is to be here
    * @returns false: they are no records, and what was taken is of no use
    */
-  adopt(
-    records: Uint8Array,
-    kindOf: (entry: RecordOfEntry, text: () => string) => EntryKind,
-  ): boolean {
+  adopt(records: Uint8Array, kindOf: (entry: RecordOfEntry) => EntryKind): boolean {
     if (records.length % 4 !== 0) return false
-    const bytes = Buffer.allocUnsafeSlow(records.length)
-    bytes.set(records)
-    const words = new Uint32Array(bytes.buffer)
+    const bytes = records.byteOffset % 4 === 0 ? records : new Uint8Array(records)
+    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+    const arrived = this.#arrived()
     for (let at = 0, length = 0; at < words.length; at += length) {
       length = at + headWords < words.length ? lengthAt(words, at) : Infinity
-      const kind = entryKinds[kindNumberAt(words, at)]
-      if (shapeAt(words, at) !== 0) return false
-      if (kind === undefined || at + length > words.length || length > blockWords) return false
-      const entry = {
-        kind,
-        key: keyAt(bytes, words, at),
-        revision: revisionAt(words, at),
-        timeMs: timeMsAt(words, at),
-      }
-      const value = valueAt(bytes, words, at)
-      const here = kindOf(entry, () => value.toString())
-      this.#put(nameAt(bytes, words, at), { ...entry, kind: here, value })
+      if (at + length > words.length || length > blockWords) return false
+      if (kindAt(words, at) === undefined || shapeAt(words, at) > this.#shapes.size) return false
+      const { words: to, used } = this.#room(length)
+      for (let i = 0; i < length; i++) to[used + i] = words[at + i] ?? 0
+      const kind = entryKinds.indexOf(kindOf(arrived))
+      to[used + 1] = keyLengthAt(to, used) + kind * 2 ** 16 + shapeAt(to, used) * 2 ** 18
+      this.#enter(length)
     }
     return true
+  }
+
+  /** The record at the end of the tail, whenever it is asked: one object for all. */
+  #arrived(): RecordOfEntry {
+    const tail = (): Block => this.#blocks[this.#tail] ?? newBlock()
+    return {
+      get key() {
+        return keyAt(tail().bytes, tail().words, tail().used)
+      },
+      get kind() {
+        return kindAt(tail().words, tail().used) ?? 'refused'
+      },
+      get revision() {
+        return revisionAt(tail().words, tail().used)
+      },
+      get timeMs() {
+        return timeMsAt(tail().words, tail().used)
+      },
+      text: () => this.#valueAt(tail(), tail().used).toString(),
+    }
+  }
+
+  /** Of all records; more are added as others arrive. */
+  get shapes(): readonly TextShape[] {
+    return this.#shapes.list
   }
 
   /** Whole records, about `mostBytes` at a time: of each row as it is when the walk comes to it. */
@@ -137,7 +167,8 @@ export class PackedEntries {
     let gathered: Buffer[] = []
     let size = 0
     for (let row = 0; row < this.#rows; row++) {
-      const record = this.#plainRecord(row)
+      const { block, at } = this.#recordOf(row)
+      const record = block.bytes.subarray(at * 4, (at + lengthAt(block.words, at)) * 4)
       gathered.push(record)
       size += record.length
       if (size < mostBytes) continue
@@ -150,7 +181,7 @@ export class PackedEntries {
 
   kindOf(row: number): EntryKind {
     const { block, at } = this.#recordOf(row)
-    return entryKinds[kindNumberAt(block.words, at)] ?? 'refused'
+    return kindAt(block.words, at) ?? 'refused'
   }
 
   keyOf(row: number): string {
@@ -174,23 +205,13 @@ export class PackedEntries {
 
   #valueOf(row: number): Buffer {
     const { block, at } = this.#recordOf(row)
-    const { bytes, words } = block
+    return this.#valueAt(block, at)
+  }
+
+  #valueAt({ bytes, words }: Block, at: number): Buffer {
     const packed = { shape: shapeAt(words, at), bytes: valueAt(bytes, words, at) }
     const text = this.#shapes.expand(packed, nameAt(bytes, words, at))
     return Buffer.from(text.buffer, text.byteOffset, text.length)
-  }
-
-  #plainRecord(row: number): Buffer {
-    const { block, at } = this.#recordOf(row)
-    const value = this.#valueOf(row)
-    const key = keyLengthAt(block.words, at)
-    const record = Buffer.alloc(wordsOf(key, value.length) * 4)
-    block.bytes.copy(record, 0, at * 4, at * 4 + headBytes + key)
-    record.writeUInt32LE(0, 0)
-    record.writeUInt32LE(key + kindNumberAt(block.words, at) * 2 ** 16, 4)
-    record.writeUInt32LE(value.length, 8)
-    value.copy(record, headBytes + key)
-    return record
   }
 
   /** The order of two keys by their bytes: that of `<`, if they are ASCII. */
@@ -281,8 +302,8 @@ export class PackedEntries {
     if (row >= this.#places.length) this.#places = grown(this.#places)
     words[at] = row
     this.#places[row] = this.#tail * blockWords + at
-    if (kindNumberAt(words, at) === 0) this.#fine++
-    if (isNew && this.#rows * 1.5 > this.#table.length) this.#growTable()
+    if (kindAt(words, at) === 'fine') this.#fine++
+    if (isNew && this.#rows * fill > this.#table.length) this.#growTable()
     if (former !== -1) this.#bury(former)
   }
 
@@ -347,7 +368,8 @@ const isMostlyDead = ({ dead }: Block): boolean => dead > blockWords / 2
 
 const wordsOf = (key: number, value: number): number => headWords + Math.ceil((key + value) / 4)
 const keyLengthAt = (words: Uint32Array, at: number): number => (words[at + 1] ?? 0) & 0xffff
-const kindNumberAt = (words: Uint32Array, at: number): number => ((words[at + 1] ?? 0) >>> 16) & 3
+const kindAt = (words: Uint32Array, at: number): EntryKind | undefined =>
+  entryKinds[((words[at + 1] ?? 0) >>> 16) & 3]
 const shapeAt = (words: Uint32Array, at: number): number => (words[at + 1] ?? 0) >>> 18
 const lengthAt = (words: Uint32Array, at: number): number =>
   wordsOf(keyLengthAt(words, at), words[at + 2] ?? 0)

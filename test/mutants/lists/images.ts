@@ -9,7 +9,7 @@ export const imageMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'a word of a record is lost',
     file: entries,
-    rows: /^ {4}words\[at \+ (\d)\] = (?:name|value|revision|timeMs|Math).*\n/gm,
+    rows: /^ {4}words\[at \+ (\d)\] = (?:name|packed|revision|timeMs|Math).*\n/gm,
     becomes: () => '',
     least: 6,
     tests,
@@ -54,16 +54,23 @@ export const imageMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'bytes that are no records are taken',
     file: entries,
-    rows: /(?<=if \()(?:(records)\.length % 4 !== 0|(kind) === undefined \|\| )|(at) \+ length > words\.length \|\| /g,
+    rows: /(?<=if \()(?:(records)\.length % 4 !== 0|(kind)At\(words, at\) === undefined \|\| )|(at) \+ length > words\.length \|\| /g,
     becomes: (row) => (row.endsWith('|| ') ? '' : 'Date.now() < 0'),
     least: 3,
     tests,
   },
   {
+    name: 'a shape that the image does not have is taken',
+    file: entries,
+    text: ' || shapeAt(words, at) > this.#shapes.size',
+    becomes: '',
+    tests,
+  },
+  {
     name: 'a name with escapes is not found',
     file: entries,
-    text: 'for (const text of [`"${field}"`, escape])',
-    becomes: 'for (const text of [`"${field}"`, `"${field}"`])',
+    text: ' || text.includes(escape)',
+    becomes: '',
     tests,
   },
   {
