@@ -438,6 +438,15 @@ describe('a process’s requests are answered only to itself', () => {
   })
 })
 
+test('a gateway may send in bulk and receive its answers, and do nothing more', async () => {
+  await using _gate = await nats.startGate()
+  const settings = { id: 'north', kind: 'gateway' } as const
+  const secret = await createApplication(await openApplications(nats.nc), settings, Date.now())
+  const own = { publish: new Set(['air.bulk.north']), subscribe: new Set([inbox('north')]) }
+  const nc = await nats.sensor('north', secret)
+  expect(await differences(nc, own)).toEqual({ more: [], less: [] })
+})
+
 test.each(processUsers)('no message of %s removes other entries of a bucket', async (user) => {
   const nc = await nats.as(user)
   const names = Object.values(buckets)
@@ -509,13 +518,4 @@ test('the encryption key’s mark is written only by the operator, and other pro
   await openSecretBox(notifier, source, folder.path)
   const other = { env: { AIRPROOF_SECRET: newSecretKey() }, flags: {} }
   await expect(openSecretBox(notifier, other, folder.path)).rejects.toThrow(/another key/)
-})
-
-test('a gateway may send in bulk and receive its answers, and do nothing more', async () => {
-  await using _gate = await nats.startGate()
-  const settings = { id: 'north', kind: 'gateway' } as const
-  const secret = await createApplication(await openApplications(nats.nc), settings, Date.now())
-  const own = { publish: new Set(['air.bulk.north']), subscribe: new Set([inbox('north')]) }
-  const nc = await nats.sensor('north', secret)
-  expect(await differences(nc, own)).toEqual({ more: [], less: [] })
 })
