@@ -621,6 +621,11 @@ describe.skipIf(chromiumMissing !== undefined)(
         const subject = rejectedSubject('not_json', 3, 7, 0, live)
         await jetstream(nc).publish(subject, longName, { headers: head })
         const operator = people.get('operator')
+        await operator?.ask('POST', '/data/keys', { name: 'desk' })
+        await eventually(
+          'the key is in the list',
+          async () => (await operator?.ask('GET', '/data/keys'))?.body.keys.length === 1,
+        )
         const made = await operator?.ask('POST', '/data/v1/webhooks', {
           url: 'http://127.0.0.1:9/hook',
           events: ['aqi.high'],
