@@ -4,6 +4,8 @@ import { checkKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { type KeyState, keyStateOf } from '../operate/sensor-access.ts'
 import { hashOfSecret } from '../operate/sensor-credentials.ts'
 import { type PackedBucket, watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
+import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
+import { type Application, parseApplication } from '../schemas/devices/application.ts'
 import { type Credential, parseCredential } from '../schemas/devices/credential.ts'
 import { buckets } from '../schemas/subjects.ts'
 
@@ -54,24 +56,7 @@ export async function openCredentialBook(
 ): Promise<CredentialBook> {
   const bucket = await watchPacked(nc, buckets.credentials, { parse: parseCredential, onNotice })
   return {
-    check: (id, secret) => {
-      if (checkKey(sensorKeyPrefix, secret) !== 'ok') return 'mistyped'
-      const credential = bucket.get(id)
-      return credential === undefined ? 'unknown' : verdictOf(credential, secret, nowMs())
-    },
-    untilMs: (id, secret) => {
-      const { hash, previous } = bucket.get(id) ?? {}
-      return previous === undefined || hash === hashOfSecret(secret)
-        ? undefined
-        : Date.parse(previous.until)
-    },
-    mayStay: (id) => isOverlapRunning(bucket.get(id), nowMs()),
-    hasOutlived: (id, openedMs) => {
-      const credential = bucket.get(id)
-      if (isOverlapRunning(credential, nowMs())) return false
-      if (credential === undefined || credential.revoked_at !== undefined) return true
-      return openedMs < Date.parse(credential.created_at)
-    },
+    ...verdictsOf(bucket.get, nowMs),
     stateOf: (id) => keyStateOf(bucket.get(id), nowMs()),
     size: bucket.size,
     onChange: (listener) =>
@@ -82,6 +67,54 @@ export async function openCredentialBook(
   }
 }
 
+/** The same of applications, of which some hundreds are held as they are. */
+export type ApplicationBook = AsyncDisposable &
+  Pick<CredentialBook, 'check' | 'untilMs' | 'mayStay' | 'hasOutlived' | 'barrier'> & {
+    readonly get: (id: string) => Application | undefined
+    /** Calls back whenever one was made, changed or removed. */
+    readonly onChange: (listener: (id: string) => void) => () => void
+  }
+
+export async function openApplicationBook(
+  nc: NatsConnection,
+  nowMs: () => number = Date.now,
+): Promise<ApplicationBook> {
+  const bucket = await watchBucket(nc, buckets.applications, parseApplication)
+  return {
+    ...verdictsOf((id) => bucket.get(id)?.credential, nowMs),
+    get: bucket.get,
+    onChange: (listener) => bucket.onChange(({ key }) => listener(key)),
+    barrier: bucket.barrier,
+    [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
+  }
+}
+
+function verdictsOf(
+  credentialOf: (id: string) => Credential | undefined,
+  nowMs: () => number,
+): Pick<CredentialBook, 'check' | 'untilMs' | 'mayStay' | 'hasOutlived'> {
+  return {
+    check: (id, secret) => {
+      if (checkKey(sensorKeyPrefix, secret) !== 'ok') return 'mistyped'
+      const credential = credentialOf(id)
+      return credential === undefined ? 'unknown' : verdictOf(credential, secret, nowMs())
+    },
+    untilMs: (id, secret) => {
+      const { hash, previous } = credentialOf(id) ?? {}
+      return previous === undefined || hash === hashOfSecret(secret)
+        ? undefined
+        : Date.parse(previous.until)
+    },
+    mayStay: (id) => isOverlapRunning(credentialOf(id), nowMs()),
+    hasOutlived: (id, openedMs) => {
+      const credential = credentialOf(id)
+      if (isOverlapRunning(credential, nowMs())) return false
+      if (credential === undefined || credential.revoked_at !== undefined) return true
+      return openedMs < Date.parse(credential.created_at)
+    },
+  }
+}
+
 /** Whether the secret before the present one is still valid. */
 const isOverlapRunning = (credential: Credential | undefined, nowMs: number): boolean =>
   credential !== undefined &&
@@ -89,7 +122,7 @@ const isOverlapRunning = (credential: Credential | undefined, nowMs: number): bo
   Date.parse(credential.previous?.until ?? '') > nowMs
 
 /** Whether a secret is the one of an entry. */
-export function verdictOf(
+function verdictOf(
   { hash, previous, revoked_at: revokedAt }: Credential,
   secret: string,
   nowMs: number,

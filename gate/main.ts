@@ -11,7 +11,7 @@ import { stopped } from '../runtime/process/stop-signal.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { answerAccess } from './answer-access.ts'
 import { readGateConfig } from './config.ts'
-import { openCredentialBook } from './credential-book.ts'
+import { openApplicationBook, openCredentialBook } from './credential-book.ts'
 import { imageCredentials } from './image-credentials.ts'
 import { inputGuard } from './input-guard.ts'
 import { gateMetrics } from './metrics.ts'
@@ -34,6 +34,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const onNotice = (line: string): void => log.info(line)
   const sensors = opened.use(await watchSensors(nc, rules, parseSensor, onNotice))
   const book = opened.use(await openCredentialBook(nc, { onNotice }))
+  const applications = opened.use(await openApplicationBook(nc))
   const seen = opened.use(
     await openSeenBook(nc, {
       onFailure: (error) => log.debug({ err: error }, 'what was seen is written later'),
@@ -46,12 +47,12 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   let pausedForMs = (_id: string): number => 0
   if (callout === undefined) log.info('this NATS lets its sensors in itself: no sign-ins here')
   else {
-    const known = { rules, sensors, book, seen }
+    const known = { rules, sensors, book, applications, seen }
     const options = { nc, config, callout, ...known, metrics, holder, guard, log, stop }
     pausedForMs = opened.use(await openCallout(options)).pausedForMs
   }
   const { dataFolder, earliestMs } = config
-  const judging = { nc, book, sensors, seen, dataFolder, earliestMs }
+  const judging = { nc, book, applications, sensors, seen, dataFolder, earliestMs }
   const tls = openTlsFiles({ env, flags })
   if (tls) opened.use(tls)
   opened.use(await openPush({ ...push, ...judging, level, pausedForMs, tls, registry, guard, log }))

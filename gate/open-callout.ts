@@ -5,10 +5,12 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import { topicsOf } from '../core/device-topics.ts'
+import { ownUsers } from '../runtime/engines/nats-users.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { PackedBucket } from '../runtime/nats/buckets/packed-bucket.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import type { SharedConfig } from '../runtime/process/config.ts'
+import type { Application } from '../schemas/devices/application.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { tasks } from '../schemas/system-keys.ts'
 import { sharedCatchUp } from './callout/catch-up.ts'
@@ -26,9 +28,10 @@ import { watchFloods } from './connections/flood-watch.ts'
 import { followDenied, followServers } from './connections/follow-servers.ts'
 import { openKicker } from './connections/kicker.ts'
 import { openPauses, type Pauses } from './connections/pauses.ts'
-import type { CredentialBook } from './credential-book.ts'
+import type { ApplicationBook, CredentialBook } from './credential-book.ts'
 import type { InputGuard } from './input-guard.ts'
 import type { GateMetrics } from './metrics.ts'
+import { ofApplication } from './push/flood.ts'
 import type { SeenBook } from './seen-book.ts'
 import { SingleDuty } from './single-duty.ts'
 import { followSpent } from './spent.ts'
@@ -42,6 +45,7 @@ export type CalloutOptions = {
   readonly rules: SensorIdRules
   readonly sensors: PackedBucket<RegisteredSensor>
   readonly book: CredentialBook
+  readonly applications: ApplicationBook
   readonly seen: SeenBook
   readonly metrics: GateMetrics
   /** Stable over restarts. */
@@ -102,6 +106,11 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
     }),
   )
   opened.defer(watchChanges(options, (id) => void kicker.kick(id, 'revoked')))
+  opened.defer(
+    options.applications.onChange((id) => {
+      if (!isOwnUser(id) && !options.applications.mayStay(id)) void kicker.kick(id, 'revoked')
+    }),
+  )
   const sensorOfClient = indexClientIds(sensors)
   opened.use(followServers({ system, nc, rules, sensorOfClient, seen, metrics, guard }))
   opened.use(answerConnections(nc, connections))
@@ -114,8 +123,10 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
       judge: createDoor({
         rules,
         book,
+        gatewayOf: (id) => gatewayOf(id, options),
+        gateways: options.applications,
         sensorOf: sensors.get,
-        catchUp: sharedCatchUp([sensors.barrier, book.barrier]),
+        catchUp: sharedCatchUp([sensors.barrier, book.barrier, options.applications.barrier]),
         deviceSubjects: ({ device }) => (device === undefined ? [] : topicsOf(device)),
         isPaused: (id) => pauses.leftMs(id) > 0,
         seen,
@@ -163,7 +174,7 @@ async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<
       const untilMs = Date.now() + pauseMs
       log.warn({ sensor: id, forSeconds: pauseMs / 1_000 }, 'a sensor floods: it must pause')
       pauses.pause(id, untilMs)
-      seen.paused(id, untilMs)
+      if (rules.parse(id) !== undefined) seen.paused(id, untilMs)
     },
     nowMs: Date.now,
   })
@@ -175,10 +186,14 @@ async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<
   })
   await watchFloods({
     connections,
-    isSensor: (user) => rules.parse(user) !== undefined,
+    isSensor: (user) => boundsOf(user, options) !== undefined,
     ledger,
     onEnd: (listener) => followEnds(system, guard, listener),
-    hasOutlived: ({ user, since }) => book.hasOutlived(user, Date.parse(since)),
+    hasOutlived: ({ user, since }) =>
+      (rules.parse(user) === undefined ? options.applications : book).hasOutlived(
+        user,
+        Date.parse(since),
+      ),
     onOutlived: ({ user }) => {
       metrics.closed.inc({ why: 'outlived' })
       log.info({ sensor: user }, 'a connection was closed: its secret is no longer good')
@@ -193,7 +208,19 @@ async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<
   })
 }
 
-function boundsOf(user: string, { rules, sensors }: CalloutOptions) {
-  const id = rules.parse(user)
-  return id === undefined ? undefined : (sensors.get(id)?.flood ?? 'default')
+/** A process of ours is another user of the same servers: no application is it, whatever its name. */
+const isOwnUser = (user: string): boolean => ownUsers.some((own) => own === user)
+
+function gatewayOf(
+  user: string,
+  { applications }: Pick<CalloutOptions, 'applications'>,
+): Application | undefined {
+  const application = isOwnUser(user) ? undefined : applications.get(user)
+  return application?.kind === 'gateway' ? application : undefined
+}
+
+function boundsOf(user: string, options: CalloutOptions) {
+  const id = options.rules.parse(user)
+  if (id !== undefined) return options.sensors.get(id)?.flood ?? 'default'
+  return gatewayOf(user, options) && ofApplication
 }

@@ -3,6 +3,7 @@
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
+import { ownUsers } from '../runtime/engines/nats-users.ts'
 import { MustAct, WrongUsage } from '../runtime/exit.ts'
 import { jsonOf } from '../runtime/nats/buckets/read-entry.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
@@ -26,7 +27,7 @@ export async function openApplications(nc: NatsConnection): Promise<KV> {
 
 /**
  * Durable when resolved. @returns its secret, which is not stored
- * @throws WrongUsage not valid  @throws MustAct it exists already
+ * @throws WrongUsage not valid, or the name of a process  @throws MustAct it exists already
  */
 export async function createApplication(
   kv: KV,
@@ -42,6 +43,10 @@ export async function createApplication(
   }
   const fault = applicationFault(entry)
   if (fault !== undefined) throw new WrongUsage(`the application is not valid: ${fault}`)
+  if (ownUsers.some((own) => own === entry.id))
+    throw new WrongUsage(
+      `${entry.id} is the name of a process of airproof on NATS: give the application another one`,
+    )
   if ((await unlessOvertaken(kv.create(entry.id, JSON.stringify(entry)))) === 'overtaken')
     throw new MustAct(
       `there is an application ${entry.id} already: \`airproof applications key ${entry.id}\` gives it a new secret`,

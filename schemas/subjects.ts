@@ -118,6 +118,10 @@ const neighboursPrefix = 'pipeline.neighbours.'
 export const partitionOfNeighbours = (subject: string): number =>
   Number(subject.slice(neighboursPrefix.length))
 
+/** Requests of a gateway: readings of many sensors, answered as `POST /push/bulk` is. */
+export const bulkSubject = (application: string): string => `${bulkPrefix}${application}`
+export const bulkPrefix = 'air.bulk.'
+
 /** Gates share here until when a sensor is refused, in ms since the epoch. */
 export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
 /** Requests for a sensor's open connections (`schemas/devices/open-connection.ts`). */

@@ -1,6 +1,6 @@
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { inboxPrefixOf } from '../../runtime/nats/own-inbox.ts'
-import { ackSubject, rawSubject } from '../../schemas/subjects.ts'
+import { ackSubject, bulkSubject, rawSubject } from '../../schemas/subjects.ts'
 
 export type AllowedSubjects = {
   readonly publish: readonly string[]
@@ -21,4 +21,10 @@ export const allowedSubjects = (
 ): AllowedSubjects => ({
   publish: [rawSubject(partitionOf(id), id), ...deviceSubjects],
   subscribe: [`${inboxPrefixOf(id)}.>`, ackSubject(id), ...deviceSubscriptions],
+})
+
+/** What a gateway may do over NATS, and nothing else: the gate judges each of its readings. */
+export const gatewaySubjects = (id: string): AllowedSubjects => ({
+  publish: [bulkSubject(id)],
+  subscribe: [`${inboxPrefixOf(id)}.>`],
 })

@@ -1,9 +1,10 @@
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { clientIdsOf, subscriptionsOf } from '../../core/device-topics.ts'
+import { type Application, isGateway } from '../../schemas/devices/application.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-import type { CredentialBook } from '../credential-book.ts'
+import type { ApplicationBook, CredentialBook } from '../credential-book.ts'
 import type { SeenBook } from '../seen-book.ts'
-import { allowedSubjects } from './allowed-subjects.ts'
+import { allowedSubjects, gatewaySubjects } from './allowed-subjects.ts'
 import type { AuthRequest } from './auth-request.ts'
 import type { DeniedSignIn } from './denied-log.ts'
 import type { RecentSignIns } from './recent-sign-ins.ts'
@@ -12,6 +13,9 @@ import type { SignIn } from './responder.ts'
 export type DoorOptions = {
   readonly rules: SensorIdRules
   readonly book: Pick<CredentialBook, 'check' | 'untilMs'>
+  /** Those that may send over NATS, by id; never one that is named like a process of ours. */
+  readonly gatewayOf: (id: string) => Application | undefined
+  readonly gateways: Pick<ApplicationBook, 'check' | 'untilMs'>
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
   /** Resolves when memory holds what was written to the registry and the credentials. */
   readonly catchUp: () => Promise<void>
@@ -28,7 +32,7 @@ export type DoorOptions = {
  * Judges a sign-in. Reasons, in addition to those of a credential: `unknown` (also: not a sensor's
  * name), `unregistered` (a credential without a sensor), `client_id` (MQTT: it must be the sensor's
  * id or the one that its entry names, because a second client of the same id closes the first one's
- * connection), `paused` (it flooded).
+ * connection), `protocol` (a gateway over MQTT), `paused` (it flooded).
  */
 export function createDoor(options: DoorOptions): (request: AuthRequest) => Promise<SignIn> {
   const { rules, sensorOf, catchUp, seen, recent, count, logDenied } = options
@@ -36,7 +40,7 @@ export function createDoor(options: DoorOptions): (request: AuthRequest) => Prom
     const { user, protocol, address, client } = request
     let signIn = judge(request, options)
     // it may have been made a moment ago
-    if ('denied' in signIn && mayBeOutdated.has(signIn.denied) && rules.parse(user) !== undefined) {
+    if ('denied' in signIn && mayBeOutdated.has(signIn.denied) && isDevice(user, rules)) {
       await catchUp()
       signIn = judge(request, options)
     }
@@ -47,7 +51,7 @@ export function createDoor(options: DoorOptions): (request: AuthRequest) => Prom
     } else {
       recent.add(request)
       count(protocol, 'ok')
-      seen.contacted(user, { protocol, address, client })
+      if (sensorOf(user) !== undefined) seen.contacted(user, { protocol, address, client })
     }
     return signIn
   }
@@ -55,10 +59,26 @@ export function createDoor(options: DoorOptions): (request: AuthRequest) => Prom
 
 const mayBeOutdated = new Set(['unknown', 'unregistered', 'wrong'])
 
-function judge(
-  { user, password, protocol, mqttId }: AuthRequest,
-  { rules, book, sensorOf, deviceSubjects, isPaused }: DoorOptions,
+const isDevice = (user: string, rules: SensorIdRules): boolean =>
+  rules.parse(user) !== undefined || isGateway(user)
+
+/** Over NATS only: an answer needs a subject for the reply, which MQTT does not have here. */
+function judgeGateway(
+  { user, password, protocol }: AuthRequest,
+  { gatewayOf, gateways, isPaused }: DoorOptions,
 ): SignIn {
+  if (gatewayOf(user) === undefined) return { denied: 'unknown' }
+  const verdict = gateways.check(user, password)
+  if (verdict !== 'ok') return { denied: verdict }
+  if (protocol === 'mqtt') return { denied: 'protocol' }
+  if (isPaused(user)) return { denied: 'paused' }
+  return { allowed: gatewaySubjects(user), untilMs: gateways.untilMs(user, password) }
+}
+
+function judge(request: AuthRequest, options: DoorOptions): SignIn {
+  const { user, password, protocol, mqttId } = request
+  const { rules, book, sensorOf, deviceSubjects, isPaused } = options
+  if (isGateway(user)) return judgeGateway(request, options)
   const id = rules.parse(user)
   if (id === undefined) return { denied: 'unknown' }
   const verdict = book.check(id, password)

@@ -86,7 +86,10 @@ export const bulkEndpoint = ({
       messages: packed(application.id, good),
       sensors: [...good.keys()],
       answer: {
-        ...(later.length > 0 && { not_now: later }),
+        ...(later.length > 0 && {
+          not_now: later.slice(0, mostNamed),
+          not_now_count: later.length,
+        }),
         ...(faults.length > 0 && {
           refused: faults.slice(0, mostNamed),
           refused_count: faults.length,

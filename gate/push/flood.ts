@@ -37,3 +37,6 @@ export function floodGuard({
     throw notNow(429, 'flood', `${sensor} sends more often than it may: wait`, seconds)
   }
 }
+
+/** For 100,000 LoRaWAN devices, a reading each per five minutes; each sensor is counted too. */
+export const ofApplication = { perSecond: 500, burst: 5_000 } as const

@@ -1,24 +1,22 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { checkKey, sensorKeyPrefix } from '../../core/access/api-key.ts'
 import { type HttpLimits, startHttpServer } from '../../runtime/http/http-server.ts'
 import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { BucketView } from '../../runtime/nats/buckets/bucket-view.ts'
-import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
 import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import type { Registry } from '../../runtime/prometheus.ts'
-import { parseApplication } from '../../schemas/devices/application.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-import { buckets } from '../../schemas/subjects.ts'
-import { type CredentialBook, verdictOf } from '../credential-book.ts'
+import type { ApplicationBook, CredentialBook } from '../credential-book.ts'
 import { indexDevices } from '../device-index.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { openSpentReporter } from '../spent.ts'
+import { createAccept } from './accept.ts'
+import { answerBulk } from './answer-bulk.ts'
 import { bulkEndpoint } from './bulk-endpoint.ts'
 import { createDeliver } from './deliver.ts'
 import { deviceEndpoints } from './device-endpoints.ts'
-import { floodGuard } from './flood.ts'
+import { floodGuard, ofApplication } from './flood.ts'
 import { openRawPublisher } from './publish-raw.ts'
 import { createPushApp, longestUrl } from './push-app.ts'
 import { errorBody } from './push-error.ts'
@@ -37,6 +35,7 @@ export type PushOptions = {
   readonly tls?: TlsFiles | undefined
   readonly nc: NatsConnection
   readonly book: Pick<CredentialBook, 'check'>
+  readonly applications: Pick<ApplicationBook, 'check' | 'get'>
   readonly sensors: Omit<BucketView<RegisteredSensor>, 'entries'>
   /**
    * Readings that wait for NATS are in its folder `push-spool`; a second gate has its own beside
@@ -68,6 +67,7 @@ export type Push = AsyncDisposable & { readonly url: string }
 export async function openPush({
   nc,
   book,
+  applications,
   sensors,
   dataFolder,
   spoolMaxBytes,
@@ -83,7 +83,6 @@ export async function openPush({
 }: PushOptions): Promise<Push> {
   await using opened = new AsyncDisposableStack()
   const nowMs = Date.now
-  const applications = opened.use(await watchBucket(nc, buckets.applications, parseApplication))
   const spools = opened.use(await openSpools(dataFolder, spoolMaxBytes))
   const { publish } = opened.use(openRawPublisher(nc, { log, guard }))
   for (const spool of spools.all) opened.use(drainSpool({ spool, publish, log }))
@@ -97,31 +96,41 @@ export async function openPush({
     clockMs,
   })
   const ofApplications = { ...judging, applicationOf: applications.get, flood }
+  const bulk = bulkEndpoint({ ...ofApplications, sensorOf: sensors.get, level })
+  const floodOfApplication = floodGuard({
+    limitOf: () => ofApplication,
+    pausedForMs,
+    onSpent: () => undefined,
+    clockMs,
+  })
+  const observe = pushMetrics(registry, { spools: spools.all, nowMs })
+  const accept = createAccept({
+    deliver: createDeliver({ publish, spool: spools.own, log }),
+    seen: seen && ofSensors(seen, sensors),
+  })
+  opened.use(
+    answerBulk({
+      nc,
+      endpoint: bulk,
+      accept,
+      flood: floodOfApplication,
+      observe,
+      guard,
+      log,
+    }),
+  )
   const app = createPushApp({
     endpoints: [
       readingsEndpoint({ ...judging, sensorOf: sensors.get }),
       ...deviceEndpoints({ ...judging, sensorOf: sensors.get }),
       ...uplinkEndpoints({ ...ofApplications, devices: indexDevices(sensors) }),
-      bulkEndpoint({ ...ofApplications, sensorOf: sensors.get, level }),
+      bulk,
     ],
-    check: (caller, { id, secret }) => {
-      if (caller === 'sensor') return book.check(id, secret)
-      if (checkKey(sensorKeyPrefix, secret) !== 'ok') return 'mistyped'
-      const application = applications.get(id)
-      if (application === undefined) return 'unknown'
-      return verdictOf(application.credential, secret, nowMs())
-    },
-    floods: {
-      sensor: flood,
-      application: floodGuard({
-        limitOf: () => ofApplication,
-        pausedForMs: () => 0,
-        onSpent: () => undefined,
-        clockMs,
-      }),
-    },
-    deliver: createDeliver({ publish, spool: spools.own, log }),
-    observe: pushMetrics(registry, { spools: spools.all, nowMs }),
+    check: (caller, { id, secret }) =>
+      (caller === 'sensor' ? book : applications).check(id, secret),
+    floods: { sensor: flood, application: floodOfApplication },
+    accept,
+    observe,
     seen: seen && ofSensors(seen, sensors),
     failed: guard.failed,
   })
@@ -142,9 +151,6 @@ export async function openPush({
   const all = opened.move()
   return { url: server.url, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
-
-/** For 100,000 LoRaWAN devices, a reading each per five minutes; each sensor is counted too. */
-const ofApplication = { perSecond: 500, burst: 5_000 }
 
 /** A client without a credential may send any id, and must not fill the notes with them. */
 const ofSensors = (

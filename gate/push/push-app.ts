@@ -7,12 +7,12 @@ import Koa, { type Context } from 'koa'
 import type { CredentialVerdict } from '../credential-book.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
+import type { Accept } from './accept.ts'
 import { type Claim, readClaim, unauthorized } from './claim.ts'
-import type { createDeliver } from './deliver.ts'
 import type { Endpoint, PushRequest } from './endpoint.ts'
 import { explanation } from './explain.ts'
 import type { FloodGuard } from './flood.ts'
-import { errorBody, PushError } from './push-error.ts'
+import { errorBody, PushError, toPushError } from './push-error.ts'
 import type { Observe } from './push-metrics.ts'
 import { readBody, refuseLong } from './read-body.ts'
 
@@ -22,10 +22,10 @@ type Options = {
   readonly check: (caller: Endpoint['caller'], claim: Claim) => CredentialVerdict
   /** Of sensors, and of applications, which send for many sensors, and much that is not a reading. */
   readonly floods: Readonly<Record<Endpoint['caller'], FloodGuard>>
-  readonly deliver: ReturnType<typeof createDeliver>
+  readonly accept: Accept
   readonly observe: Observe
-  /** Where a sensor's last contact, and a refused one, is noted. */
-  readonly seen?: Pick<SeenBook, 'contacted' | 'refused'> | undefined
+  /** Where a refused contact of a sensor is noted. */
+  readonly seen?: Pick<SeenBook, 'refused'> | undefined
   readonly failed: InputGuard['failed']
 }
 
@@ -38,7 +38,7 @@ export function createPushApp({
   endpoints,
   check,
   floods,
-  deliver,
+  accept,
   observe,
   seen,
   failed,
@@ -65,19 +65,13 @@ export function createPushApp({
     if (bytes > announcedBytes(ctx)) flood(claim.id, bytes)
     // it may have been revoked while the body trickled in
     admit(endpoint, claim)
-    const { messages, sensors, answer } = endpoint.prepare(requestOf(ctx, claim, sent))
-    const ofCaller = endpoint.caller === 'sensor' ? [claim.id] : []
-    for (const sensor of new Set([...sensors, ...ofCaller])) seen?.contacted(sensor, contactOf(ctx))
-    if (messages.length === 0) {
-      send(ctx, 202, { stored: 0, ...answer })
-      return { outcome: 'nothing', readings: 0 }
-    }
-    const outcomes = await Promise.all(messages.map((message) => deliver(message, endpoint.keeps)))
-    const outcome = outcomes.includes('spooled') ? 'spooled' : 'stored'
-    const readings = messages.reduce((sum, message) => sum + message.readings, 0)
-    const isSpooled = outcome === 'spooled' ? { spooled: true } : {}
-    send(ctx, 202, { stored: readings, ...isSpooled, ...answer })
-    return { outcome, readings }
+    const { body, ...accepted } = await accept(
+      endpoint,
+      requestOf(ctx, claim, sent),
+      contactOf(ctx),
+    )
+    send(ctx, 202, body)
+    return accepted
   }
   const serve = async (ctx: Context): Promise<Outcome & { readonly endpoint: string }> => {
     const { name, rest } = placeOf(ctx)
@@ -171,11 +165,6 @@ const noEndpoint = (): PushError =>
 
 const wrongMethod = (method: string, allow: string): PushError =>
   new PushError(405, 'method_not_allowed', `${method} is not possible here`, { headers: { allow } })
-
-const toPushError = (thrown: unknown): PushError =>
-  thrown instanceof PushError
-    ? thrown
-    : new PushError(500, 'internal', 'something went wrong on our side', { cause: thrown })
 
 const send = (ctx: Context, status: number, value: unknown): void =>
   write(ctx, status, Buffer.from(JSON.stringify(value)), {})

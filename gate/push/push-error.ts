@@ -17,3 +17,8 @@ export const errorBody = (
   Buffer.from(
     JSON.stringify({ status: 'error', error: { code, message, details }, request_id: requestId }),
   )
+
+export const toPushError = (thrown: unknown): PushError =>
+  thrown instanceof PushError
+    ? thrown
+    : new PushError(500, 'internal', 'something went wrong on our side', { cause: thrown })

@@ -40,10 +40,15 @@ export async function readBody(
   const text = await readText(ctx).catch((error: unknown) => {
     throw error instanceof BodyFault ? toPushError(error, longestBytes) : error
   })
-  if (typeof text !== 'string' || text.trim() === '')
-    throw new PushError(400, 'not_json', 'the body is empty: send JSON')
+  const given = typeof text === 'string' ? text : ''
+  return { body: parseBody(given, { parse }), text: given, bytes: Buffer.byteLength(given) }
+}
+
+/** @throws PushError 400 */
+export function parseBody(text: string, { parse }: Pick<BodyForm, 'parse'>): unknown {
+  if (text.trim() === '') throw new PushError(400, 'not_json', 'the body is empty: send JSON')
   try {
-    return { body: parse(text), text, bytes: Buffer.byteLength(text) }
+    return parse(text)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.slice(0, 200) : ''
     throw new PushError(400, 'not_json', `the body is not JSON: ${reason}`, { cause })

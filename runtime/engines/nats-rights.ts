@@ -14,6 +14,7 @@ import {
   auditSubject,
   blobsStream,
   buckets,
+  bulkSubject,
   commandLine,
   connectionsSubject,
   deniedSubject,
@@ -78,6 +79,8 @@ export type Rights = {
   readonly requests?: readonly string[]
   /** Subjects at which it responds to the other processes and the operator. */
   readonly responds?: readonly string[]
+  /** Subjects at which it responds to gateways, which are in the account of sensors. */
+  readonly serves?: readonly string[]
   /** Subjects between processes of its own kind. */
   readonly shares?: readonly string[]
 }
@@ -260,6 +263,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     ],
     acknowledges: [topicsStream],
     responds: [accessSubject('*'), connectionsSubject('*'), deniedSubject('*')],
+    serves: [bulkSubject('*')],
     shares: [pauseSubject('*'), spentSubject],
   },
 }
@@ -303,9 +307,9 @@ export function responderOf(subject: string): ProcessUser {
 export const allowedTo = (
   user: ProcessUser,
 ): { readonly publish: readonly string[]; readonly subscribe: readonly string[] } => {
-  const { requests = [], responds = [], shares = [] } = rightsOf[user]
+  const { requests = [], responds = [], serves = [], shares = [] } = rightsOf[user]
   return {
     publish: [...publishes(user), ...requests, ...shares],
-    subscribe: [`${inboxPrefixOf(user)}.>`, ...responds, ...shares],
+    subscribe: [`${inboxPrefixOf(user)}.>`, ...responds, ...serves, ...shares],
   }
 }

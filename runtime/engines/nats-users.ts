@@ -71,6 +71,11 @@ const lines = (entries: readonly string[]): string => entries.join('\n      ')
 const importOf = (kind: 'service' | 'stream', account: string, subject: string): string =>
   `{ ${kind}: { account: ${account}, subject: ${JSON.stringify(subject)} } }`
 
+/** What gateways may request, of each process that serves them. */
+const servedToSensors = processUsers.flatMap((user) =>
+  (rightsOf[user].serves ?? []).map((subject) => importOf('service', accountOf(user), subject)),
+)
+
 function airAccountConf(operator: string): string {
   const accounts = `accounts: [${processUsers.map(accountOf).join(', ')}]`
   const exports = [
@@ -107,10 +112,11 @@ function airAccountConf(operator: string): string {
 }
 
 function processAccountConf(user: ProcessUser, login: (permissions: string) => string): string {
-  const { requests = [], responds = [], writes } = rightsOf[user]
+  const { requests = [], responds = [], serves = [], writes } = rightsOf[user]
   const others = [airAccount, ...processUsers.filter((other) => other !== user).map(accountOf)]
   const exports = [
     ...responds.map((subject) => `{ service: "${subject}", accounts: [${others.join(', ')}] }`),
+    ...serves.map((subject) => `{ service: "${subject}", accounts: [${sensorsAccount}] }`),
     ...(writes.includes(receipts)
       ? [`{ stream: "${receipts}", accounts: [${sensorsAccount}] }`]
       : []),
@@ -174,6 +180,7 @@ ${airAccountConf(login('operator')(''))}${processes.join('')}\
     imports [
       { service: { account: ${airAccount}, subject: "air.raw.*.*" } }
       { stream: { account: ${accountOf('pipeline')}, subject: "${receipts}" } }
+      ${lines(servedToSensors)}
     ]
   }
   ${calloutAccount} {

@@ -6,6 +6,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
+import { createApplication, openApplications } from '../../operate/applications.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
@@ -17,12 +18,16 @@ let nats: Guarded
 let gate: TestGate
 let sensor: NatsConnection
 let neighbour: NatsConnection
+let gateway: NatsConnection
 
 beforeAll(async () => {
   nats = await guardedNats()
   gate = await nats.startGate()
   sensor = await nats.sensor(id, await nats.addSensor(id))
   neighbour = await nats.sensor(other, await nats.addSensor(other))
+  const applications = await openApplications(nats.nc)
+  const north = { id: 'north', kind: 'gateway' } as const
+  gateway = await nats.sensor('north', await createApplication(applications, north, Date.now()))
   // a stream of the account with only known publishers
   const manager = await jetstreamManager(nats.nc)
   await manager.streams.add({ name: probe, subjects: ['probe.>'] })
@@ -53,23 +58,44 @@ async function changedBy(options: { readonly reply?: string; readonly headers?: 
   return Object.keys(after).filter((name) => after[name] !== before[name])
 }
 
+/** The same of a gateway: the gate answers it, and what it answers the gateway can choose in part. */
+async function changedByGateway(options: { readonly reply: string }) {
+  const sent = `{"sensor_id":"${id}","timestamp":"${new Date().toISOString()}","pm25":1}`
+  const answered = () => gate.metric('airproof_push_requests_total', 'endpoint="bulk_nats"')
+  const [before, count] = [await streams(), await answered()]
+  gateway.publish('air.bulk.north', sent, options)
+  await eventually('the gate has answered', async () => (await answered()) > count)
+  // its answer takes the same way after that one
+  await gateway.request('air.bulk.north', sent)
+  const after = await streams()
+  expect(await answered()).toBe(count + 2)
+  return Object.keys(after).filter((name) => after[name] !== before[name])
+}
+
+const internal = [
+  'probe.injected',
+  'air.readings.0',
+  'air.state.x',
+  'air.events.rise.x',
+  `air.raw.${other}`,
+  `air.raw.${partitionOf(other)}.${other}`,
+  `air.rejected.x`,
+  'airgradient.readings.aabbccddeeff',
+  'mail.x',
+  `$KV.credentials.${other}`,
+  `$KV.sensors.${other}`,
+  `$JS.API.STREAM.PURGE.${probe}`,
+  `$JS.API.STREAM.MSG.DELETE.${probe}`,
+  `$JS.API.STREAM.DELETE.${probe}`,
+  'air.again.0.north',
+  'air.bulk.south',
+  'air.bulk.north',
+  'gate.spent',
+  'notifier.ask.0',
+]
+
 describe('the acknowledgement of a reading reaches no stream and no bucket', () => {
-  test.each([
-    'probe.injected',
-    'air.readings.0',
-    'air.state.x',
-    'air.events.rise.x',
-    `air.raw.${other}`,
-    `air.raw.${partitionOf(other)}.${other}`,
-    `air.rejected.x`,
-    'airgradient.readings.aabbccddeeff',
-    'mail.x',
-    `$KV.credentials.${other}`,
-    `$KV.sensors.${other}`,
-    `$JS.API.STREAM.PURGE.${probe}`,
-    `$JS.API.STREAM.MSG.DELETE.${probe}`,
-    `$JS.API.STREAM.DELETE.${probe}`,
-  ])('requested on %s', async (reply) => {
+  test.each(internal)('requested on %s', async (reply) => {
     expect(await changedBy({ reply })).toEqual([ownStream])
   })
 
@@ -85,6 +111,36 @@ describe('the acknowledgement of a reading reaches no stream and no bucket', () 
     pipeline.publish(`air.ack.${other}`, 'a true one')
     await eventually('the true one arrives', () => received.includes('a true one'))
     expect(received).toEqual(['a true one'])
+  })
+})
+
+describe('the answer to a gateway reaches no stream, no bucket and no process', () => {
+  test.each(internal)('requested on %s', async (reply) => {
+    expect(await changedByGateway({ reply })).toEqual([ownStream])
+  })
+
+  test.each([`air.ack.${other}`, `_INBOX_pipeline.x`, '_INBOX_gate.x', '_INBOX_operator.x'])(
+    'nor is it received on %s',
+    async (reply) => {
+      const received: string[] = []
+      const callback = () => void received.push(reply)
+      const receivers = [neighbour, nats.nc]
+      if (reply.includes('pipeline')) receivers.push(await nats.as('pipeline'))
+      if (reply.includes('gate')) receivers.push(await nats.as('gate'))
+      const receiver = receivers.at(reply.startsWith('air.ack') ? 0 : -1) ?? neighbour
+      receiver.subscribe(reply, { callback })
+      await receiver.flush()
+      expect(await changedByGateway({ reply })).toEqual([ownStream])
+      await receiver.flush()
+      expect(received).toEqual([])
+    },
+  )
+
+  test.each(['probe.traced', 'air.readings.0', '$KV.sensors.x'])('traced to %s', async (to) => {
+    const traced = headers()
+    traced.set('Nats-Trace-Dest', to)
+    gateway.publish('air.bulk.north', '[]', { headers: traced })
+    expect(await changedByGateway({ reply: 'nobody.x' })).toEqual([ownStream])
   })
 })
 

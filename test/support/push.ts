@@ -5,7 +5,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
-import { openCredentialBook } from '../../gate/credential-book.ts'
+import { openApplicationBook, openCredentialBook } from '../../gate/credential-book.ts'
 import { inputGuard } from '../../gate/input-guard.ts'
 import { openPush, type Push, type PushOptions } from '../../gate/push/open-push.ts'
 import { createApplication } from '../../operate/applications.ts'
@@ -95,12 +95,14 @@ export async function openTestPush(
   const rules = sensorIdRules()
   const sensors = opened.use(await watchSensors(nc, rules, parseSensor, () => undefined))
   const book = opened.use(await openCredentialBook(nc))
+  const applications = opened.use(await openApplicationBook(nc))
   const push = opened.use(
     await openPush({
       host: '127.0.0.1',
       port: 0,
       nc,
       book,
+      applications,
       sensors,
       earliestMs: Date.UTC(2015, 0, 1),
       pausedForMs: () => 0,
