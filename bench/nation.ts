@@ -10,7 +10,7 @@
  * - `visible`: from the time of a reading to its arrival at a listener; `alert`: to its webhook's receiver; ms, the
  *   worst of all ten-second looks, and the median look.
  * - `memoryMb`: resident, by process, at the first and the last look, and the most of all of them together.
- * - `lost`: readings that a gateway was told are stored, and that the store does not have at the end.
+ * - `lost`: readings that the gate answered as stored, and that the store does not have at the end.
  * - `faults`: with `--faults`, NATS killed, the store locked for five minutes, the chain frozen for two; seconds
  *   until readings are visible within a second again.
  */

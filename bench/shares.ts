@@ -18,7 +18,7 @@ type Profile = {
   readonly timeDeltas: readonly number[]
 }
 
-/** The first that names the file counts; some files have two parts, told apart by the function. */
+/** The first that names the file counts; some files have two parts, which the function distinguishes. */
 const parts: readonly (readonly [part: string, file: RegExp, name?: RegExp])[] = [
   ['start', /node:internal\/(modules|deps\/amaro|bootstrap|process\/pre_execution)/],
   ['NATS client: parse', /nats-core\/lib\/(parser|denobuffer|databuffer)/],

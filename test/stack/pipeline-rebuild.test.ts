@@ -106,7 +106,7 @@ test('snapshot and log give the uninterrupted state, and what is deleted comes b
   )
   const sent = (): number => sensors.reduce((sum, one) => sum + one.acknowledged.length, 0)
   const sentBefore = sent()
-  await eventually('the log goes on behind them', () => sent() > sentBefore + messages / 2, {
+  await eventually('the log goes on after them', () => sent() > sentBefore + messages / 2, {
     withinMs: 600_000,
   })
   await Promise.all(sensors.map((one) => one.stop()))

@@ -74,7 +74,7 @@ test('a credit given while nobody waits is there for the next', async () => {
   await third
 })
 
-test('a batch that is not full is told when those before it are done', async () => {
+test('a batch that is not full learns when those before it are done', async () => {
   const credits = createCredits(3)
   await credits.take()
   await credits.idle()
