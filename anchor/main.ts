@@ -1,5 +1,5 @@
 import { Kvm } from '@nats-io/kv'
-import { createKeccak } from '../runtime/keccak.ts'
+import { createKeccak } from '../runtime/hashes/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'

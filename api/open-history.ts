@@ -1,7 +1,7 @@
 /** Readings on disk: in the store, and in the archive where the store has let them go. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Expired, openExpired } from '../operate/archive/open-expired.ts'
-import { createKeccak } from '../runtime/keccak.ts'
+import { createKeccak } from '../runtime/hashes/keccak.ts'
 import { watchRetention } from '../runtime/nats/retention.ts'
 import type { Retention } from '../schemas/retention.ts'
 import { openStore, type StorePlace } from '../store/open-store.ts'

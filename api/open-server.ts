@@ -1,6 +1,6 @@
 /** The server of `/v1`: every answer is counted, and each of our own failures is logged. */
 
-import { createDigest } from '../runtime/digest.ts'
+import { createDigest } from '../runtime/hashes/digest.ts'
 import {
   type HttpServer,
   type HttpServerOptions,

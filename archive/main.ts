@@ -1,6 +1,6 @@
 /** The archive: every reading that is final, in files that prove themselves complete. */
 import { Kvm } from '@nats-io/kv'
-import { createKeccak } from '../runtime/keccak.ts'
+import { createKeccak } from '../runtime/hashes/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'

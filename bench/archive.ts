@@ -12,7 +12,7 @@ import { formatIso } from '../core/iso-time.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import { dayMs, minuteMs } from '../core/time.ts'
 import { checkArchive } from '../operate/archive/check-archive.ts'
-import { createKeccak } from '../runtime/keccak.ts'
+import { createKeccak } from '../runtime/hashes/keccak.ts'
 import { archivedCity, todayMs } from '../test/support/archived-city.ts'
 import { walkingSensors } from './walking-sensors.ts'
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import { createKeccak } from '../runtime/keccak.ts'
+import { createKeccak } from '../runtime/hashes/keccak.ts'
 import { readSettings } from '../runtime/settings.ts'
 import { isRefusal, mirrorArchive } from './archive/mirror-archive.ts'
 import type { Command } from './shell/command.ts'

@@ -1,7 +1,7 @@
 /** What the workers of all partitions share, from what the process has opened. */
 import type { KV } from '@nats-io/kv'
 import type { UsualBounds } from '../core/air/quality.ts'
-import { createKeccak } from '../runtime/keccak.ts'
+import { createKeccak } from '../runtime/hashes/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { PackedBucket } from '../runtime/nats/buckets/packed-bucket.ts'
 import type { WatchedBucket } from '../runtime/nats/buckets/watched-bucket.ts'

@@ -12,7 +12,7 @@ import { merkleRoot, nodeHash, tileLeaves } from '../../core/proof/tree.ts'
 import { leafVersionOf } from '../../core/state/border.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { keccakSlots } from '../../runtime/keccak-slots.ts'
+import { keccakSlots } from '../../runtime/hashes/keccak-slots.ts'
 import { cutLeaves, encodeTile } from '../../schemas/anchoring/batch-blob.ts'
 import { type LeafList, leafList, tilesOf } from './leaf-list.ts'
 

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
 import type { Hex } from '../../core/hex.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import {
   type AnyDeployment,
   contractVersionOf,

@@ -1,7 +1,7 @@
 /** Writes answers directly to the socket: Koa's own way inspects a body again to learn what it is. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Context } from 'koa'
-import type { Digest } from '../../runtime/digest.ts'
+import type { Digest } from '../../runtime/hashes/digest.ts'
 import type { Answer } from './answer.ts'
 import { type Agreed, type Coding, codingFor, isPacked, packedAs } from './coding.ts'
 

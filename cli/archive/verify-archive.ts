@@ -7,7 +7,7 @@ import { type CheckedRun, checkArchiveRun } from '../../operate/archive/check-ar
 import type { RunManifest } from '../../operate/archive/run-manifest.ts'
 import { Refusal } from '../../operate/exports/check-run.ts'
 import { exitCodes } from '../../runtime/exit.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import type { CommandContext } from '../shell/command.ts'
 
 type Checked = CheckedRun & { readonly run: number }

@@ -34,7 +34,7 @@ import {
   recordHead,
 } from '../../core/proof/chain-record.ts'
 import { type BatchHeader, headerHash, recordOf } from '../../core/proof/header.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { levelText } from '../../runtime/nats/format-level.ts'
 import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'

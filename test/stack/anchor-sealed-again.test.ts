@@ -24,7 +24,7 @@ import { type BatchHeader, encodeHeader, recordOf } from '../../core/proof/heade
 import { readSealed } from '../../operate/exports/sealed-headers.ts'
 import { type BatchIndex, createBatchIndex } from '../../operate/proofs/batch-index.ts'
 import { onBroken } from '../../runtime/broken.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { ensureStreams } from '../../runtime/nats/streams/streams.ts'
 import {
   type Anchored,

@@ -9,7 +9,7 @@ import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { onBroken } from '../../runtime/broken.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { batchKey, headerKey } from '../../schemas/anchoring/batch-record.ts'
 import {

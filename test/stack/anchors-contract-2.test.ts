@@ -28,7 +28,7 @@ import {
   noRecord,
   recordHead,
 } from '../../core/proof/chain-record.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { anvilAccount, anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -27,7 +27,7 @@ import { type BatchHeader, headerHash, headOf } from '../../core/proof/header.ts
 import { leafOf, presentBits } from '../../core/proof/leaf.ts'
 import { sortLeaves } from '../../core/proof/sort-leaves.ts'
 import { merkleTree, nodeHash } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { anvilAccount, anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'

@@ -4,7 +4,7 @@ import { toHex } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { minuteMs } from '../../core/time.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { siteOf, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -14,7 +14,7 @@ import {
   manifestText,
   parseManifest,
 } from '../../operate/exports/export-manifest.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { auditedNetwork, type Lie } from '../support/chain/audited-network.ts'
 import { valued } from '../support/readings.ts'
 

@@ -25,7 +25,7 @@ import { type BatchHeader, headerHash, recordOf } from '../../core/proof/header.
 import { type LeafFields, type LeafFields2, leafOf } from '../../core/proof/leaf.ts'
 import { sortLeaves } from '../../core/proof/sort-leaves.ts'
 import { merkleTree, nodeHash } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { anvilAccount, type TestAnvil } from './anvil.ts'
 import { eventually } from './eventually.ts'
 import { valued } from './readings.ts'

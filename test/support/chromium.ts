@@ -3,10 +3,18 @@ import { type Browser, chromium } from 'playwright-core'
 import { environment } from '../../runtime/process/config.ts'
 import { debianProgram } from './debian-program.ts'
 
-const program = await debianProgram(
-  { names: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium' },
+// the shell draws no window of its own around a page, which takes a quarter of the CPU
+const shell = await debianProgram(
+  { names: ['chromium-headless-shell'], debianPackage: 'chromium-headless-shell' },
   environment(),
 )
+const program =
+  'file' in shell
+    ? shell
+    : await debianProgram(
+        { names: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium' },
+        environment(),
+      )
 
 /** Why pages cannot be tested here, for the name of a skipped test; undefined if they can. */
 export const chromiumMissing = 'missing' in program ? program.missing : undefined

@@ -121,6 +121,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
   core: { access: [], air: [], delivery: ['air', 'access'], proof: ['air'], state: ['air'] },
   schemas: { anchoring: [], devices: [], examples: [], log: [], people: [], webhooks: [] },
   runtime: {
+    hashes: [],
     secrets: [],
     http: [],
     machine: ['http'],

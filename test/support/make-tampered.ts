@@ -9,7 +9,7 @@ import { type BundleReading2, leafOf as leafHashOf } from '../../anchor/verifier
 import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
 import { headOf } from '../../core/proof/header.ts'
 import { merkleTree, nodeHash } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { headerOfBatch } from './header-of-batch.ts'
 import { signingDevice } from './signing-device.ts'
 import { sampleText } from './tampered.ts'

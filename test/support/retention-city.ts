@@ -16,7 +16,7 @@ import {
 import { type RollUpRecord, runRollUps } from '../../pipeline/projections/roll-ups.ts'
 import { readRowsOf } from '../../pipeline/read-rows.ts'
 import { RowsAtHand } from '../../pipeline/rows-at-hand.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { watchRetention } from '../../runtime/nats/retention.ts'
 import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'

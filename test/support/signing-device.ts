@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { DeviceSignature, SignatureAlgorithm } from '../../core/air/device-signature.ts'
 import { signatureAlgorithms } from '../../core/air/device-signature.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 
 const keccak = await createKeccak()
 const orderOfP256 = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n

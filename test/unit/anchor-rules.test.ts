@@ -9,7 +9,7 @@ import { ensureKeyFile, readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { batchContent } from '../../anchor/seal/batch-content.ts'
 import { fromBytes, keepFrom } from '../../anchor/trim.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { decodeBlobTop, encodeBlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 import answers from '../fixtures/send-answers.json' with { type: 'json' }
 import { temporaryFolder } from '../support/temporary-folder.ts'

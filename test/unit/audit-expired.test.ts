@@ -5,7 +5,7 @@ import { pendingRows } from '../../anchor/audit/pending.ts'
 import { checkRows } from '../../anchor/audit/rows.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 
 const keccak = await createKeccak()

@@ -8,7 +8,7 @@ import { beforeFirst, nextHeader } from '../../core/proof/batch.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { merkleTree, nodeHash } from '../../core/proof/tree.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { valued } from '../support/readings.ts'
 

@@ -19,7 +19,7 @@ import {
   recordOf,
 } from '../../core/proof/header.ts'
 import { packNumbers, unpackNumbers } from '../../core/proof/packed-numbers.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture from '../fixtures/proofs-2/batches.json' with { type: 'json' }
 
 const keccak = await createKeccak()

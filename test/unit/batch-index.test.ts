@@ -5,7 +5,7 @@ import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { headerHash, headOf } from '../../core/proof/header.ts'
 import { type BatchIndex, createBatchIndex, freshMs } from '../../operate/proofs/batch-index.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import type { Anchored, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
 
 const keccak = await createKeccak()

@@ -11,7 +11,7 @@ import {
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { type BatchHeader, genesisHead, headOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 
 const contract = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 const root: Hex = `0x${'b2'.repeat(32)}`

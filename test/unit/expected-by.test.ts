@@ -4,7 +4,7 @@ import { createExpectedBy } from '../../api/proofs/proven-reading.ts'
 import type { Hex } from '../../core/hex.ts'
 import { minuteMs } from '../../core/time.ts'
 import { createBatchIndex } from '../../operate/proofs/batch-index.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 
 const keccak = await createKeccak()
 const contract: Hex = `0x${'ab'.repeat(20)}`

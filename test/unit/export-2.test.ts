@@ -12,7 +12,7 @@ import {
   manifestText,
   parseManifest,
 } from '../../operate/exports/export-manifest.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { shippedCorrections } from '../../schemas/corrections.ts'
 import { exportOfBundles, sampleParts } from '../support/export-of-bundles.ts'
 import { deviceWord, signingDevice } from '../support/signing-device.ts'

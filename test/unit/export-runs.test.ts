@@ -7,7 +7,7 @@ import { type BatchHeader, recordOf } from '../../core/proof/header.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
 import { sortLeaves } from '../../core/proof/sort-leaves.ts'
 import { merkleRoot, nodeHash } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { sampleParts } from '../support/export-of-bundles.ts'
 
 const keccak = await createKeccak()

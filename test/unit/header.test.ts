@@ -12,7 +12,7 @@ import {
   headOf,
 } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 
 let keccak: Keccak
 beforeAll(async () => {

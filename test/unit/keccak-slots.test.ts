@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
-import { keccakSlots } from '../../runtime/keccak-slots.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
+import { keccakSlots } from '../../runtime/hashes/keccak-slots.ts'
 
 let keccak: Keccak
 beforeAll(async () => {

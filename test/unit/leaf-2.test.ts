@@ -12,7 +12,7 @@ import {
   leafTypeOf,
   leafVersions,
 } from '../../core/proof/leaf.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture1 from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import fixture from '../fixtures/proofs-2/leaves.json' with { type: 'json' }
 import { leafFields2 } from '../support/leaf-fields.ts'

@@ -8,7 +8,7 @@ import {
   leafVersions,
   presentBits,
 } from '../../core/proof/leaf.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { valued } from '../support/readings.ts'
 

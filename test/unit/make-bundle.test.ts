@@ -6,7 +6,7 @@ import type { BatchHeader } from '../../core/proof/header.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { createMakeBundle } from '../../operate/proofs/make-bundle.ts'
 import type { Verdict } from '../../operate/proofs/prove-reading.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture from '../fixtures/proofs-2/batches.json' with { type: 'json' }
 import { createSigner, textOf } from '../support/device-signer.ts'
 import { readingOf } from '../support/readings.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { merkleRoot, merkleTree, nodeHash } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 
 const keccak = await createKeccak()
 const nodes = (count: number): Uint8Array[] =>

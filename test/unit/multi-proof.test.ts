@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { foldMultiProof, multiProof } from '../../core/proof/multi-proof.ts'
 import { sortLeaves } from '../../core/proof/sort-leaves.ts'
 import { foldPath, merkleTree, nodeHash } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 
 const keccak = await createKeccak()
 const leavesOf = (count: number): Uint8Array[] =>

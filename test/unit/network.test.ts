@@ -6,7 +6,7 @@ import { networkDocument } from '../../api/proofs/network.ts'
 import { toHex, zeroHash } from '../../core/hex.ts'
 import { noRecord } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import { type AnyDeployment, startOf } from '../../schemas/anchoring/deployments.ts'
 

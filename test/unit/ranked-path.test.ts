@@ -16,7 +16,7 @@ import {
   tiledPath,
   tileLeaves,
 } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture from '../fixtures/proofs-2/trees.json' with { type: 'json' }
 import { tileRoots } from '../support/tile-roots.ts'
 

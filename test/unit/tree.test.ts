@@ -14,7 +14,7 @@ import {
   tiledPath,
   tileLeaves,
 } from '../../core/proof/tree.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { valued } from '../support/readings.ts'
 import { tileRoots } from '../support/tile-roots.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../anchor/verifier/airproof-verify.js'
 import { toHex } from '../../core/hex.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import {
   badNetworks,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { bundleText } from '../../core/proof/bundle.ts'
 import { manifestText, parseManifest } from '../../operate/exports/export-manifest.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeccak } from '../../runtime/hashes/keccak.ts'
 import { partsOfBundle } from '../support/export-of-bundles.ts'
 
 const keccak = await createKeccak()

@@ -27,7 +27,7 @@ import { type BatchHeader, encodeHeader, headerHash, recordOf } from '../../../c
 import { leafEncoder } from '../../../core/proof/leaf.ts'
 import { sortLeaves } from '../../../core/proof/sort-leaves.ts'
 import { merkleRoot, nodeHash, tileLeaves } from '../../../core/proof/tree.ts'
-import { createKeccak } from '../../../runtime/keccak.ts'
+import { createKeccak } from '../../../runtime/hashes/keccak.ts'
 import { openBatchBlobs } from '../../../runtime/nats/batch-blobs.ts'
 import { ensureStreams } from '../../../runtime/nats/streams/streams.ts'
 import { encodeTile } from '../../../schemas/anchoring/batch-blob.ts'

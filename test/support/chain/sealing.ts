@@ -1,7 +1,7 @@
 import { jetstream } from '@nats-io/jetstream'
 import { runSealer, type SealerOptions } from '../../../anchor/seal/sealer.ts'
 import { beforeFirst } from '../../../core/proof/batch.ts'
-import { createKeccak } from '../../../runtime/keccak.ts'
+import { createKeccak } from '../../../runtime/hashes/keccak.ts'
 import type { AnchorNetwork } from './anchor-network.ts'
 
 const keccak = await createKeccak()

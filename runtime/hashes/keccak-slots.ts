@@ -1,4 +1,4 @@
-import type { KeccakSlots } from '../core/proof/slots.ts'
+import type { KeccakSlots } from '../../core/proof/slots.ts'
 import { blockBytes, hashBytes, hashPairsIn, messagesFrom } from './keccak-pairs.ts'
 
 /** With the padding, which has at least one byte. */

@@ -1,5 +1,5 @@
 import { createKeccak as createHasher } from 'hash-wasm'
-import type { Keccak } from '../core/proof/leaf.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 
 /** Keccak-256 in WebAssembly, about five times as fast as JavaScript. Loads once, then is synchronous. */
 export async function createKeccak(): Promise<Keccak> {
