@@ -37,7 +37,7 @@ const chosen = flags.only.split(',').map((id) => {
 })
 
 /** @throws with its last lines if the bench fails or prints no JSON */
-async function runOnce({ bench, args }: Section, folder: string): Promise<Run> {
+async function runOnce(bench: string, args: readonly string[], folder: string): Promise<Run> {
   const load = loadavg()[0] ?? 0
   const child = spawn(process.execPath, [join(folder, 'bench', `${bench}.ts`), ...args], {
     cwd: folder,
@@ -58,15 +58,15 @@ const commitOf = async (folder: string): Promise<string> =>
     })
   ).trim()
 
-async function measure(section: Section): Promise<Measured> {
+async function measure({ id, bench, args, formerArgs, rows }: Section): Promise<Measured> {
   const runs: Run[] = []
   const before: Run[] = []
+  const former = formerArgs && flags.former
   for (let i = 1; i <= runCount; i++) {
-    process.stderr.write(`${section.id}: run ${i} of ${runCount}\n`)
-    runs.push(await runOnce(section, root))
-    if (flags.former !== undefined) before.push(await runOnce(section, flags.former))
+    process.stderr.write(`${id}: run ${i} of ${runCount}\n`)
+    runs.push(await runOnce(bench, args, root))
+    if (former !== undefined) before.push(await runOnce(bench, formerArgs ?? [], former))
   }
-  const { id, bench, args } = section
   const measured: Measured = {
     v: 1,
     bench,
@@ -80,11 +80,9 @@ async function measure(section: Section): Promise<Measured> {
       node: process.version,
     },
     runs,
-    ...(flags.former === undefined
-      ? {}
-      : { former: { commit: await commitOf(flags.former), runs: before } }),
+    ...(former === undefined ? {} : { former: { commit: await commitOf(former), runs: before } }),
   }
-  const missing = missingFigures(section, measured)
+  const missing = missingFigures({ rows }, measured)
   if (missing.length > 0)
     process.stderr.write(`${id}: the bench does not print ${missing.join(', ')}\n`)
   return measured

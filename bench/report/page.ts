@@ -71,7 +71,7 @@ function cellsOf(row: Row, { runs, former }: Measured): readonly string[] {
   const shown = spread !== undefined && misses(row, spread) ? `**${cell}**` : cell
   const cells = [row.what, shown, goalOf(row)]
   if (former === undefined) return cells
-  const before = spreadOf(former.runs, row.at)
+  const before = spreadOf(former.runs, formerAt(row))
   return [...cells, before === undefined ? '' : cellOf(before, row.unit)]
 }
 
@@ -79,6 +79,8 @@ const cellOf = ({ least, median, most }: Spread, unit: string): string =>
   least === most
     ? `${inDigits(median)} ${unit}`
     : `${inDigits(median)} ${unit} (${inDigits(least)} to ${inDigits(most)})`
+
+const formerAt = ({ at, formerAt: other = at }: Row): string => other
 
 const misses = ({ goal }: Row, { median }: Spread): boolean =>
   goal !== undefined && ('atMost' in goal ? median > goal.atMost : median < goal.atLeast)
@@ -99,9 +101,10 @@ function tableOf(columns: readonly string[], rows: readonly (readonly string[])[
 /** Ours, 0.1's and others' figures of one unit; a goal only where all bars have the same. */
 function pictureOf({ chart, rows, peers = [] }: Section, { runs, former }: Measured): string {
   const shown = rows.filter(({ unit }) => unit === chart.unit)
-  const bars: Bar[] = shown.flatMap(({ what, at }) => {
+  const bars: Bar[] = shown.flatMap((row) => {
+    const { what, at } = row
     const ours = spreadOf(runs, at)
-    const before = former && spreadOf(former.runs, at)
+    const before = former && spreadOf(former.runs, formerAt(row))
     return [
       ...(ours === undefined ? [] : [{ label: what, value: ours.median, isOurs: true }]),
       ...(before === undefined
@@ -119,7 +122,10 @@ function pictureOf({ chart, rows, peers = [] }: Section, { runs, former }: Measu
 }
 
 /** Figures that a section names and no run has: the bench prints something else now. */
-export const missingFigures = ({ rows }: Section, { runs }: Measured): readonly string[] =>
+export const missingFigures = (
+  { rows }: Pick<Section, 'rows'>,
+  { runs }: Measured,
+): readonly string[] =>
   rows
     .filter(({ at }) => runs.every(({ result }) => numberAt(result, at) === undefined))
     .map(({ at }) => at)
