@@ -1,4 +1,4 @@
-import { isHex, zeroAddress } from 'viem'
+import { isHex, numberToHex, zeroAddress } from 'viem'
 import { type Hex, zeroHash } from '../../core/hex.ts'
 import { secondMs } from '../../core/time.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
@@ -55,8 +55,9 @@ async function readContract(
   const version = contractVersionOf(deployment)
   // it only reads, so it does not matter whose transactions they are
   const chain = chainAt(ask, contract, zeroAddress, version)
+  // at that block, as all else: the final one may be a later one by now, and the first to have the contract
   const [code, codeNow] = await Promise.all(
-    ['finalized', 'latest'].map((when) => known(ask('eth_getCode', [contract, when]))),
+    [numberToHex(finalized), 'latest'].map((when) => known(ask('eth_getCode', [contract, when]))),
   )
   if (code === '0x' && codeNow !== '0x') throw notThereYet(deployment)
   // another contract may return anything, so it is not queried

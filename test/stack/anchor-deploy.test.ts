@@ -70,3 +70,24 @@ test('right after its chain was started again an audit is asked to try again', a
   expect(await read()).toMatchObject({ contracts: [{ isOurCode: true }] })
   await nc.close()
 })
+
+test('a contract whose first block becomes final while an audit reads is not final yet', async () => {
+  await using anvil = await testAnvil()
+  const nc = await nats.connect()
+  await anvil.rpc('anvil_mine', ['0x4'])
+  const finalBefore = await anvil.rpc('eth_getBlockByNumber', ['finalized', false])
+  await using network = await anchorNetwork({ anvil, nc })
+  await anvil.rpc('anvil_mine', ['0x4'])
+  const { ask } = network.chain
+  const { number } = finalBefore as { readonly number: string }
+  const isFinal = (method: string, [block]: readonly unknown[]) =>
+    method === 'eth_getBlockByNumber' && block === 'finalized'
+  const story = readStory(
+    async (method, params = []) =>
+      isFinal(method, params) ? finalBefore : await ask(method, params),
+    [{ ...network.deployment, block: Number(number) }],
+  )
+  await expect(story).rejects.toThrow(TryAgain)
+  await expect(story).rejects.toThrow(/is not final yet/)
+  await nc.close()
+})

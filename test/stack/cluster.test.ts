@@ -147,11 +147,12 @@ include "users.conf"
     flags: {},
   }
   const stop = new AbortController().signal
-  await using world = openWorld({ source, config: readSharedConfig(source), stop })
   const named = new RegExp(`server n${started.indexOf(lead)} is away, and with it a copy of \\d+ `)
   await eventually(
     'doctor names the server',
     async () => {
+      // as each run of doctor: one world remembers what it could not ask
+      await using world = openWorld({ source, config: readSharedConfig(source), stop })
       const findings = await runChecks([streamsCheck], world, { note: () => undefined })
       return findings.find(({ level, what }) => level === 'broken' && named.test(what))
     },
