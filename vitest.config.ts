@@ -50,7 +50,7 @@ export default defineConfig(({ mode }) => {
       // Children inherit it, so that one that outlives the run is found.
       env: { [runMarker.name]: runMarker.value },
       // Whole processes and real servers share the machine's cores with the tests, and mostly wait.
-      maxWorkers: 3,
+      maxWorkers: 4,
       // What hangs has to end. How fast anything is, no test says: the machine may be busy.
       testTimeout: soak ? 1_800_000 : 300_000,
       hookTimeout: 300_000,
