@@ -70,7 +70,7 @@ export async function openLive(
   const network = await readNetworkId(nc)
   const picture = opened.use(openLivePicture({ nc, newest, progress, log }))
   const tail = openLogTail({ picture, network })
-  const board = createSensorBoard({ sensors, states: picture.states, nowMs, rules })
+  const board = createSensorBoard({ sensors, states: picture.states, nowMs })
   picture.onFolded(board.onFolded)
   opened.use(keepSeeding(newest, { store, picture, retention, log }))
   const directory = remembered(board.registryVersion, () =>

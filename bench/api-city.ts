@@ -80,7 +80,6 @@ export function createCity(sensors: number, areasOfCity = areas): City {
     sensors: registry,
     states: () => states,
     nowMs: Date.now,
-    rules,
   })
   let seq = 0
   return {

@@ -4,7 +4,7 @@
  */
 
 import type { AirIndex } from '../../core/air/index/air-index.ts'
-import { partitionOf, type SensorId, type SensorIdRules } from '../../core/air/sensor-id.ts'
+import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
@@ -52,13 +52,12 @@ type Options = {
   readonly sensors: Pick<RowView<RegisteredSensor>, 'rows' | 'onChange'>
   readonly states: () => readonly PartitionState[]
   readonly nowMs: () => number
-  readonly rules: SensorIdRules
 }
 
 /** Uptime changes in five-minute slots, so no text is older than that; nor is a site. */
 const stepMs = 5 * minuteMs
 
-export function createSensorBoard({ sensors, states, nowMs, rules }: Options): SensorBoard {
+export function createSensorBoard({ sensors, states, nowMs }: Options): SensorBoard {
   const { rows } = sensors
   const table = new SensorTable(rows, nowMs)
   const slots = new SensorSlots()
@@ -100,15 +99,11 @@ export function createSensorBoard({ sensors, states, nowMs, rules }: Options): S
     return row
   }
   const put = (row: number, sensor?: RegisteredSensor, before?: RegisteredSensor): void => {
-    const key = rows.keyOf(row)
-    const isKnown = rules.parse(key) !== undefined && sensor?.id === key
-    table.put(row, isKnown ? sensor : undefined, before)
-    if (isKnown)
-      slots.join(
-        row,
-        table.partitionOf(row),
-        stateOf(table.partitionOf(row)).slots.get(sensor.id) ?? -1,
-      )
+    table.put(row, sensor, before)
+    if (sensor !== undefined) {
+      const partition = table.partitionOf(row)
+      slots.join(row, partition, stateOf(partition).slots.get(sensor.id) ?? -1)
+    }
     changed(row)
   }
   const foldedOf = (state: PartitionState, id: SensorId): void => {
@@ -118,10 +113,18 @@ export function createSensorBoard({ sensors, states, nowMs, rules }: Options): S
     const row = known === -1 ? join(id, slot) : known
     if (row !== -1) changed(row)
   }
+  /** No other sensors than those of the states are online. */
   const seeded = (): void => {
     slots.clear()
-    for (const state of states()) for (const [slot, id] of state.ids.entries()) join(id, slot)
-    for (const row of table.ever()) changed(row)
+    texts.clear()
+    latestTexts.clear()
+    onlineFlags = new Uint8Array(Math.ceil(rows.count() * 1.2))
+    onlineCount = 0
+    for (const state of states())
+      for (const [slot, id] of state.ids.entries()) {
+        const row = join(id, slot)
+        if (row !== -1) changed(row)
+      }
   }
   const moveToNow = (): void => {
     const now = Math.floor(nowMs() / stepMs)
@@ -132,7 +135,8 @@ export function createSensorBoard({ sensors, states, nowMs, rules }: Options): S
     latestTexts.clear()
   }
 
-  for (let row = 0; row < rows.count(); row++) put(row, rows.make(row))
+  for (let row = 0; row < rows.count(); row++) table.put(row, rows.make(row))
+  seeded()
   sensors.onChange(({ key, value, before }) => {
     version++
     registryVersion++

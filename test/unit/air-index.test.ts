@@ -309,7 +309,7 @@ describe('a made-up index is used everywhere', async () => {
       nowMs: 0,
     }),
   )
-  const board = createSensorBoard({ sensors, states: () => states, nowMs: () => nowMs, rules })
+  const board = createSensorBoard({ sensors, states: () => states, nowMs: () => nowMs })
   const newest = createNewestReadings()
   newest.add([reading])
   newest.seed([], { timeMs: -1, sensor: '' }, newest.generation())

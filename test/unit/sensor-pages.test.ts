@@ -115,7 +115,6 @@ function openCity() {
     sensors: registry,
     states: () => states,
     nowMs: () => nowMs,
-    rules,
   })
   const known = new Map<string, RegisteredSensor>()
   const commit = (id: string, what: Partial<LogMessage>): void => {

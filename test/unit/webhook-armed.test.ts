@@ -2,7 +2,7 @@ import { array, assert, constantFrom, double, integer, property } from 'fast-che
 import { expect, test } from 'vitest'
 import { createSensorBoard } from '../../api/live/sensor-board.ts'
 import { isArmed } from '../../api/webhooks/armed-now.ts'
-import { partitionCount, type SensorId, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { partitionCount, type SensorId } from '../../core/air/sensor-id.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
@@ -53,7 +53,6 @@ function heardSensor() {
     sensors,
     states: () => states,
     nowMs: () => 0,
-    rules: sensorIdRules(),
   })
   return {
     isArmed: (webhook: Webhook): boolean => isArmed(webhook, board),
