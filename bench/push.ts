@@ -1,8 +1,8 @@
 /**
- * Readings over HTTP into RAW, each answered after its PubAck:
- * `node bench/push.ts [--sensors 2000] [--seconds 8] [--connections 64]` prints one JSON document.
- * The gate is one process, so at most one core; nats-server, which syncs every write to the disk,
- * and the load share what is left of the machine.
+ * Readings over HTTP, and gateways' also over NATS, into RAW, each answered after its PubAck:
+ * `node bench/push.ts [--sensors 2000] [--seconds 8] [--connections 256] [--sync always]` prints one JSON document.
+ * The gate is one process, so at most one core; nats-server, which syncs every write to the disk (with
+ * `--sync default` as it usually does, in the background), and the load share what is left of the machine.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { Pool } from 'undici'
 import { percentile } from '../core/air/percentile.ts'
 import { createApplication, openApplications } from '../operate/applications.ts'
 import { issueCredential } from '../operate/sensor-credentials.ts'
-import { buckets } from '../schemas/subjects.ts'
+import { buckets, bulkSubject } from '../schemas/subjects.ts'
 import airrohr from '../test/fixtures/devices/airrohr.json' with { type: 'json' }
 import { cityOf, registerCity } from '../test/support/chaos/city.ts'
 import { seeded } from '../test/support/chaos/seeded.ts'
@@ -30,6 +30,7 @@ const { values: flags } = parseArgs({
     sensors: { type: 'string', default: '2000' },
     seconds: { type: 'string', default: '8' },
     connections: { type: 'string', default: '256' },
+    sync: { type: 'string', default: 'always' },
   },
 })
 const sensors = Number(flags.sensors)
@@ -41,7 +42,7 @@ const bars = { inArrays: 5_000, oneByOne: 1_500, inBulk: 100_000 }
 await using resources = new AsyncDisposableStack()
 const dataFolder = mkdtempSync(join(tmpdir(), 'airproof-bench-'))
 resources.defer(() => rmSync(dataFolder, { recursive: true, force: true }))
-const nats = resources.use(await testNats({ syncAlways: true }))
+const nats = resources.use(await testNats({ syncAlways: flags.sync === 'always' }))
 const nc = await nats.connect('bench')
 resources.defer(() => nc.close())
 const ids = cityOf(sensors)
@@ -70,7 +71,26 @@ const gatePid = gate.pid ?? 0
 const pool = new Pool(url, { connections, pipelining: 1 })
 resources.defer(() => pool.close())
 
-type Load = { readonly callers: readonly string[]; readonly lanes: number }
+/** @returns 202, or how it was refused */
+type Send = (path: string, place: number, body: string) => Promise<number>
+type Load = { readonly callers: readonly string[]; readonly lanes: number; readonly send?: Send }
+
+const overHttp =
+  (callers: readonly string[]): Send =>
+  async (path, place, body) => {
+    const answer = await pool.request({
+      path,
+      method: 'POST',
+      headers: { authorization: callers[place] ?? '', 'content-type': 'application/json' },
+      body,
+    })
+    await answer.body.dump()
+    return answer.statusCode
+  }
+const overNats: Send = async (_path, place, body) => {
+  const answer = await nc.request(bulkSubject(gatewayOf(place)), body, { timeout: 60_000 })
+  return Number(answer.headers?.get('Nats-Service-Error-Code') ?? 202)
+}
 
 const random = seeded(7)
 let made = 0
@@ -85,10 +105,11 @@ function bodyOf(place: number, count: number): string {
   return count === 1 ? (items[0] ?? '') : `[${items.join(',')}]`
 }
 
+const gatewayOf = (n: number): string => `gateway-${n}`
 const gateways: string[] = []
 const applications = await openApplications(nc)
 for (let n = 0; n < 8; n++) {
-  const id = `gateway-${n}`
+  const id = gatewayOf(n)
   const secret = await createApplication(applications, { id, kind: 'gateway' }, Date.now())
   gateways.push(basic({ id, secret }))
 }
@@ -108,7 +129,7 @@ async function press(
   path: string,
   perRequest: number,
   body: (place: number) => string,
-  { callers, lanes }: Load = { callers: headers, lanes: connections },
+  { callers, lanes, send = overHttp(callers) }: Load = { callers: headers, lanes: connections },
 ) {
   const untilMs = performance.now() + (warmUpSeconds + seconds) * 1_000
   const fromMs = performance.now() + warmUpSeconds * 1_000
@@ -126,14 +147,7 @@ async function press(
         cpuFrom = cpuUsOf(gatePid)
         natsFrom = cpuUsOf(nats.pid())
       }
-      const answer = await pool.request({
-        path,
-        method: 'POST',
-        headers: { authorization: callers[place] ?? '', 'content-type': 'application/json' },
-        body: text,
-      })
-      await answer.body.dump()
-      const { statusCode } = answer
+      const statusCode = await send(path, place, text)
       if (statusCode !== 202) refused.set(statusCode, (refused.get(statusCode) ?? 0) + 1)
       else if (beganMs >= fromMs) tookMs.push(performance.now() - beganMs)
     }
@@ -165,6 +179,11 @@ const fromAirrohr = await press('/push/airrohr', 1, () => airrohrBody)
 const inArrays20 = await press('/push/readings', 20, (place) => bodyOf(place, 20))
 const bulk = bulkOf(2_000)
 const inBulk2000 = await press('/push/bulk', 2_000, () => bulk, { callers: gateways, lanes: 8 })
+const inBulk2000OverNats = await press('', 2_000, () => bulk, {
+  callers: gateways,
+  lanes: 8,
+  send: overNats,
+})
 const inArrays100 = await press('/push/readings', 100, (place) => bodyOf(place, 100))
 
 process.stdout.write(
@@ -174,18 +193,20 @@ process.stdout.write(
       sensors,
       seconds,
       connections,
-      sync: 'always',
+      sync: flags.sync,
       bars,
       holds: {
         inArrays: inArrays20.readingsPerSecond >= bars.inArrays,
         oneByOne: oneByOne.readingsPerSecond >= bars.oneByOne,
         inBulk: inBulk2000.readingsPerGateCoreSecond >= bars.inBulk,
+        inBulkOverNats: inBulk2000OverNats.readingsPerGateCoreSecond >= bars.inBulk,
       },
       oneByOne,
       fromAirrohr,
       inArrays20,
       inArrays100,
       inBulk2000,
+      inBulk2000OverNats,
     },
     null,
     2,

@@ -223,4 +223,58 @@ export const sections: readonly Section[] = [
     ],
     chart: { title: 'Readings to a root', unit: 'readings per CPU second' },
   },
+  {
+    id: 'push',
+    title: 'Readings over HTTP and from gateways',
+    bench: 'push',
+    args: [],
+    formerArgs: [],
+    about:
+      'One gate, nats-server with every write synced, and the senders share the machine. *Accepted* is what a core of its own would accept, by the CPU time of the gate: each request is answered when its readings are in their streams. A gateway’s body is of 2,000 readings of as many sensors.',
+    rows: [
+      {
+        what: 'gateways over HTTP, accepted',
+        at: 'inBulk2000.readingsPerGateCoreSecond',
+        unit: 'per core second',
+        goal: { atLeast: 100_000 },
+      },
+      {
+        what: 'gateways over NATS, accepted',
+        at: 'inBulk2000OverNats.readingsPerGateCoreSecond',
+        unit: 'per core second',
+        goal: { atLeast: 100_000 },
+      },
+      {
+        what: 'a sensor’s arrays of 20, accepted',
+        at: 'inArrays20.readingsPerGateCoreSecond',
+        unit: 'per core second',
+      },
+      {
+        what: 'single readings, accepted',
+        at: 'oneByOne.readingsPerGateCoreSecond',
+        unit: 'per core second',
+      },
+      {
+        what: 'gateways over HTTP, with all on one machine',
+        at: 'inBulk2000.readingsPerSecond',
+        unit: 'per second',
+      },
+      {
+        what: 'gateways over NATS, with all on one machine',
+        at: 'inBulk2000OverNats.readingsPerSecond',
+        unit: 'per second',
+      },
+      {
+        what: 'arrays of 20, with all on one machine',
+        at: 'inArrays20.readingsPerSecond',
+        unit: 'per second',
+      },
+      {
+        what: 'single readings, with all on one machine',
+        at: 'oneByOne.readingsPerSecond',
+        unit: 'per second',
+      },
+    ],
+    chart: { title: 'Accepted by one core', unit: 'per core second' },
+  },
 ]
