@@ -277,4 +277,56 @@ export const sections: readonly Section[] = [
     ],
     chart: { title: 'Accepted by one core', unit: 'per core second' },
   },
+  {
+    id: 'nation',
+    title: 'A million sensors speaking',
+    bench: 'nation',
+    args: ['--sensors', '1000000', '--minutes', '20', '--faults'],
+    about:
+      'Everything at once on this machine, load included: all processes of `airproof up` on SQLite with its own chain, a reading per minute of each sensor through eight gateways, 100 requests per second of `/v1`, 100 listeners, 1,000 webhooks. *Visible*: from the time of a reading until a listener has it. Delays are the median of all looks of ten seconds. In the run NATS is killed, then the store is locked for five minutes, then the chain stands still for two.',
+    rows: [
+      {
+        what: 'import of a million sensors',
+        at: 'importSeconds',
+        unit: 's',
+        goal: { atMost: 300 },
+      },
+      { what: 'readings lost', at: 'lost', unit: 'readings', goal: { atMost: 0 } },
+      { what: 'visible, p50', at: 'visibleMs.p50', unit: 'ms' },
+      { what: 'visible, p99', at: 'visibleMs.p99', unit: 'ms', goal: { atMost: 1_000 } },
+      {
+        what: 'alert at its receiver, p99',
+        at: 'alertMs.p99',
+        unit: 'ms',
+        goal: { atMost: 2_000 },
+      },
+      { what: 'alerts sent twice', at: 'alertRepeats', unit: 'alerts', goal: { atMost: 0 } },
+      { what: 'answer of the API, p99', at: 'requestMs.p99', unit: 'ms' },
+      {
+        what: 'memory of all processes, the most',
+        at: 'memoryMb.most',
+        unit: 'MB',
+        goal: { atMost: 6_144 },
+      },
+      {
+        what: 'live again after NATS was killed',
+        at: 'faults.natsKilled',
+        unit: 's',
+        goal: { atMost: 120 },
+      },
+      {
+        what: 'live again after the store was away',
+        at: 'faults.storeAway',
+        unit: 's',
+        goal: { atMost: 120 },
+      },
+      {
+        what: 'live again after the chain stood still',
+        at: 'faults.chainAway',
+        unit: 's',
+        goal: { atMost: 120 },
+      },
+    ],
+    chart: { title: 'Delays, the median look', unit: 'ms' },
+  },
 ]
