@@ -281,7 +281,7 @@ export const sections: readonly Section[] = [
     id: 'nation',
     title: 'A million sensors speaking',
     bench: 'nation',
-    args: ['--sensors', '1000000', '--minutes', '20', '--faults'],
+    args: ['--sensors', '1000000', '--minutes', '15', '--faults'],
     about:
       'Everything at once on this machine, load included: all processes of `airproof up` on SQLite with its own chain, a reading per minute of each sensor through eight gateways, 100 requests per second of `/v1`, 100 listeners, 1,000 webhooks. *Visible*: from the time of a reading until a listener has it. Delays are the median of all looks of ten seconds. In the run NATS is killed, then the store is locked for five minutes, then the chain stands still for two.',
     rows: [
