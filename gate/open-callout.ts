@@ -5,7 +5,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import { topicsOf } from '../core/device-topics.ts'
-import { ownUsers } from '../runtime/engines/nats-users.ts'
+import { isOwnUser } from '../runtime/engines/nats-users.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { PackedBucket } from '../runtime/nats/buckets/packed-bucket.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
@@ -209,8 +209,6 @@ async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<
 }
 
 /** A process of ours is another user of the same servers: no application is it, whatever its name. */
-const isOwnUser = (user: string): boolean => ownUsers.some((own) => own === user)
-
 function gatewayOf(
   user: string,
   { applications }: Pick<CalloutOptions, 'applications'>,

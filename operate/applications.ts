@@ -3,7 +3,7 @@
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
-import { ownUsers } from '../runtime/engines/nats-users.ts'
+import { isOwnUser } from '../runtime/engines/nats-users.ts'
 import { MustAct, WrongUsage } from '../runtime/exit.ts'
 import { jsonOf } from '../runtime/nats/buckets/read-entry.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
@@ -43,7 +43,7 @@ export async function createApplication(
   }
   const fault = applicationFault(entry)
   if (fault !== undefined) throw new WrongUsage(`the application is not valid: ${fault}`)
-  if (ownUsers.some((own) => own === entry.id))
+  if (isOwnUser(entry.id))
     throw new WrongUsage(
       `${entry.id} is the name of a process of airproof on NATS: give the application another one`,
     )

@@ -5,7 +5,7 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Denied } from '../../runtime/engines/nats-lines.ts'
-import { ownUsers } from '../../runtime/engines/nats-users.ts'
+import { isOwnUser } from '../../runtime/engines/nats-users.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { deniedSubject } from '../../schemas/subjects.ts'
 
@@ -32,7 +32,7 @@ export function openDenials({ log, everyMs = 1_000 }: Options): Denials {
     loggedMs.delete(who)
     loggedMs.set(who, now)
     if (loggedMs.size > mostAtOnce) loggedMs.delete(loggedMs.keys().next().value ?? '')
-    const isOurs = ownUsers.some((name) => name === who)
+    const isOurs = isOwnUser(who)
     const words = `${who} may not ${what} ${what === 'publish' ? 'to' : 'to messages of'} ${subject}`
     // one of our own users: this is our mistake
     if (isOurs) log.error(words)

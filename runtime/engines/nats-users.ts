@@ -27,6 +27,8 @@ export const airUsers = [...processUsers, 'operator'] as const
 const gateUsers = ['callout', 'system'] as const
 export const ownUsers = [...airUsers, ...gateUsers] as const
 export type OwnUser = (typeof ownUsers)[number]
+/** Whether a client of that name is a process of ours, or the operator. */
+export const isOwnUser = (name: string): boolean => ownUsers.some((own) => own === name)
 
 export type UsersFile = {
   /** Public part of the account key with which the gate signs its verdicts. */

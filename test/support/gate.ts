@@ -18,7 +18,7 @@ import {
 } from '../../runtime/engines/nats-access.ts'
 import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import { type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
-import { type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
+import { isOwnUser, type OwnUser } from '../../runtime/engines/nats-users.ts'
 import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
@@ -114,7 +114,7 @@ export async function guardedNats({
     }),
   })
   opened.defer(() => {
-    const ours = denied.filter(({ who }) => ownUsers.some((user) => user === who))
+    const ours = denied.filter(({ who }) => isOwnUser(who))
     if (!mayBeDenied && ours.length > 0)
       throw new Error(`our own processes were denied: ${JSON.stringify(ours.slice(0, 5))}`)
   })

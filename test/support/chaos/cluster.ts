@@ -9,7 +9,7 @@ import { command as accessCommand } from '../../../cli/access/access.ts'
 import { findNatsServer, type NatsServerEngine } from '../../../runtime/engines/find-nats-server.ts'
 import type { Denied } from '../../../runtime/engines/nats-lines.ts'
 import { type NatsServer, startNatsServer } from '../../../runtime/engines/nats-server.ts'
-import { type OwnUser, ownUsers } from '../../../runtime/engines/nats-users.ts'
+import { isOwnUser, type OwnUser } from '../../../runtime/engines/nats-users.ts'
 import { onPath } from '../../../runtime/engines/tools.ts'
 import { freePort } from '../../../runtime/machine/free-port.ts'
 import { connectNats } from '../../../runtime/nats/nats.ts'
@@ -155,9 +155,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
     },
     [Symbol.asyncDispose]: async () => {
       await all.disposeAsync()
-      const ours = denied.filter(
-        (one) => ownUsers.some((user) => user === one.who) && !isLateVerdict(one),
-      )
+      const ours = denied.filter((one) => isOwnUser(one.who) && !isLateVerdict(one))
       if (ours.length > 0)
         throw new Error(`our own processes were denied: ${JSON.stringify(ours.slice(0, 5))}`)
     },
