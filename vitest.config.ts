@@ -49,7 +49,7 @@ export default defineConfig(({ mode }) => {
       provide: { soak, drawsAnew: mode !== 'test' },
       // Children inherit it, so that one that outlives the run is found.
       env: { [runMarker.name]: runMarker.value },
-      // Whole processes and real servers share the machine's cores with the tests, and mostly wait.
+      // Whole processes and real servers share the machine's cores with the tests, and also wait: with fewer a core is idle at times.
       maxWorkers: 4,
       // What hangs has to end. How fast anything is, no test says: the machine may be busy.
       testTimeout: soak ? 1_800_000 : 300_000,

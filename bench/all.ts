@@ -61,11 +61,11 @@ const commitOf = async (folder: string): Promise<string> =>
 async function measure({ id, bench, args, formerArgs, rows }: Section): Promise<Measured> {
   const runs: Run[] = []
   const before: Run[] = []
-  const former = formerArgs && flags.former
+  const former = formerArgs && flags.former ? { folder: flags.former, args: formerArgs } : undefined
   for (let i = 1; i <= runCount; i++) {
     process.stderr.write(`${id}: run ${i} of ${runCount}\n`)
     runs.push(await runOnce(bench, args, root))
-    if (former !== undefined) before.push(await runOnce(bench, formerArgs ?? [], former))
+    if (former !== undefined) before.push(await runOnce(bench, former.args, former.folder))
   }
   const measured: Measured = {
     v: 1,
@@ -80,7 +80,9 @@ async function measure({ id, bench, args, formerArgs, rows }: Section): Promise<
       node: process.version,
     },
     runs,
-    ...(former === undefined ? {} : { former: { commit: await commitOf(former), runs: before } }),
+    ...(former === undefined
+      ? {}
+      : { former: { commit: await commitOf(former.folder), runs: before } }),
   }
   const missing = missingFigures({ rows }, measured)
   if (missing.length > 0)

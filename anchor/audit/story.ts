@@ -55,7 +55,7 @@ async function readContract(
   const version = contractVersionOf(deployment)
   // it only reads, so it does not matter whose transactions they are
   const chain = chainAt(ask, contract, zeroAddress, version)
-  // at that block, as all else: the final one may be a later one by now, and the first to have the contract
+  // at that block, as all else: meanwhile a later one may be final, the first that has the contract
   const [code, codeNow] = await Promise.all(
     [numberToHex(finalized), 'latest'].map((when) => known(ask('eth_getCode', [contract, when]))),
   )

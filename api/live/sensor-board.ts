@@ -118,7 +118,7 @@ export function createSensorBoard({ sensors, states, nowMs }: Options): SensorBo
     slots.clear()
     texts.clear()
     latestTexts.clear()
-    onlineFlags = new Uint8Array(Math.ceil(rows.count() * 1.2))
+    onlineFlags = new Uint8Array()
     onlineCount = 0
     for (const state of states())
       for (const [slot, id] of state.ids.entries()) {

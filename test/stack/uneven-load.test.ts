@@ -1,6 +1,6 @@
 /** Sensors that send much more than others: each reading is stored once, and so are those of the others. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
+import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { readRows, untilStored } from '../support/chaos/read-store.ts'
@@ -25,9 +25,8 @@ function* idsOf(isWanted: (partition: number) => boolean): Generator<string, nev
   }
 }
 
-/** @returns how many of each sensor are stored, all numbers of a partition being there once */
-async function storedOf(ids: readonly string[]): Promise<readonly number[]> {
-  const rows = await readRows(pipeline.store)
+/** How many of each sensor are stored; and all numbers of a partition are there once. */
+function countsOf(rows: readonly Reading[], ids: readonly string[]): readonly number[] {
   for (const ofPartition of Map.groupBy(rows, ({ seq }) => partitionOfSeq(seq)).values())
     expect(ofPartition.map(({ seq }) => nOfSeq(seq)).toSorted((a, b) => a - b)).toEqual(
       ofPartition.map((_, i) => i + 1),
@@ -46,8 +45,8 @@ test('of a partition with twenty times the readings of the others all are stored
       ...crowd.map((id) => pipeline.publish(id, at(nowMs - round * 1_000))),
       ...others.map((id) => pipeline.publish(id, at(nowMs - round * 1_000))),
     ])
-  await untilStored(pipeline.store, rounds * (crowd.length + others.length))
-  expect(new Set(await storedOf([...crowd, ...others]))).toEqual(new Set([rounds]))
+  const rows = await untilStored(pipeline.store, rounds * (crowd.length + others.length))
+  expect(new Set(countsOf(rows, [...crowd, ...others]))).toEqual(new Set([rounds]))
 })
 
 test('a sensor that sends a year at once, newest first and half of it twice, is stored whole and once', async () => {
@@ -73,6 +72,6 @@ test('a sensor that sends a year at once, newest first and half of it twice, is 
   expect([accepted.length, duplicates, refused]).toEqual([count, again.flat().length, []])
   // what is long past raises no alarm today
   expect(events.filter(({ kind }) => kind === 'rise')).toEqual([])
-  await untilStored(pipeline.store, before + count + 1)
-  expect((await storedOf([long]))[0]).toBe(count)
+  const rows = await untilStored(pipeline.store, before + count + 1)
+  expect(countsOf(rows, [long])).toEqual([count])
 })
