@@ -24,6 +24,15 @@ const longArea =
   'Somolu and Bariga with all of the streets around it, '.repeat(2).slice(0, 79) + 'x'
 const longAddress = markup + 'Street'.repeat(40).slice(0, 200 - markup.length)
 
+/** The sum of a page's layout shifts that no input caused. */
+const movedSoFar = `new Promise((done) => {
+  let sum = 0
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) if (!one.hadRecentInput) sum += one.value
+  }).observe({ type: 'layout-shift', buffered: true })
+  setTimeout(() => done(sum), 500)
+})`
+
 describe.skipIf(chromiumMissing !== undefined)(
   `a place${chromiumMissing === undefined ? '' : ` (skipped: ${chromiumMissing})`}`,
   () => {
@@ -199,18 +208,23 @@ describe.skipIf(chromiumMissing !== undefined)(
         for (const one of ahead)
           expect([one, asked.filter((path) => path === one).length]).toEqual([one, 1])
         expect(asked.filter((one) => /account-|texts-fr/.test(one))).toEqual([])
-        const moved: number = await page.evaluate(`new Promise((done) => {
-          let sum = 0
-          new PerformanceObserver((list) => {
-            for (const one of list.getEntries()) if (!one.hadRecentInput) sum += one.value
-          }).observe({ type: 'layout-shift', buffered: true })
-          setTimeout(() => done(sum), 500)
-        })`)
-        expect(moved).toBeLessThan(0.02)
+        expect(await page.evaluate(movedSoFar)).toBeLessThan(0.02)
         expect(complaints).toEqual([])
         await page.context().close()
       },
     )
+
+    test('the font arrives after the page and is for the next one: nothing that is read moves', async () => {
+      const { page } = await browser.open('/areas/ikeja', { width: 390 })
+      await page.waitForResponse(/woff2/)
+      await page.waitForFunction(`document.cookie.includes('font=inter')`)
+      expect(await page.evaluate(movedSoFar)).toBeLessThan(0.02)
+      const looks = (): Promise<string> => page.evaluate(`document.documentElement.className`)
+      expect(await looks()).not.toContain('inter')
+      await page.goto(at('/areas/ikeja'))
+      expect(await looks()).toContain('inter')
+      await page.context().close()
+    })
 
     test('on a phone the answer is above the map', async () => {
       const { page } = await browser.open('/', { width: 390 })
