@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import Koa, { type Context } from 'koa'
 import { siteOf } from '../core/access/network-of.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
-import { remember } from '../core/remember.ts'
+import { BoundedMap } from '../core/bounded-map.ts'
 import type { Digest } from '../runtime/hashes/digest.ts'
 import { clientNetwork } from '../runtime/http/client-network.ts'
 import { Router } from '../runtime/http/router.ts'
@@ -177,9 +177,11 @@ export function createApp({
     else give(keepAnswer(url, version, { ...answer, isKept: true }))
   }
 
-  const stored = new Map<string, { readonly version: number; readonly answer: Answer }>()
+  const stored = new BoundedMap<string, { readonly version: number; readonly answer: Answer }>(
+    mostKept,
+  )
   const keepAnswer = (url: string, version: number, answer: Answer): Answer => {
-    remember(stored, url, { version, answer }, mostKept)
+    stored.set(url, { version, answer })
     return answer
   }
 

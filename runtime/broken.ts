@@ -3,7 +3,7 @@
  * entry that does not parse. Each is counted once; the first few of a period are logged, and
  * `airproof doctor` lists all of them. The reader continues as if it were not there.
  */
-import { remember } from '../core/remember.ts'
+import { BoundedMap } from '../core/bounded-map.ts'
 import type { Logger } from './log.ts'
 import { quietRepeats } from './quiet-repeats.ts'
 
@@ -21,7 +21,7 @@ export type Broken = {
 const mostRemembered = 10_000
 const longestWhy = 200
 
-const known = new Map<string, true>()
+const known = new BoundedMap<string, true>(mostRemembered)
 const totals = new Map<string, number>()
 type Listener = { readonly notify: (broken: Broken) => void; readonly isEach: boolean }
 const listeners = new Set<Listener>()
@@ -31,7 +31,7 @@ export function reportBroken(broken: Broken): void {
   const { stream, seq, subject } = broken
   const place = `${stream} ${seq} ${subject}`
   const isNew = !known.has(place)
-  remember(known, place, true, mostRemembered)
+  known.set(place, true)
   if (isNew) totals.set(stream, (totals.get(stream) ?? 0) + 1)
   for (const { notify, isEach } of listeners) if (isNew || isEach) notify(broken)
 }

@@ -1,4 +1,4 @@
-import { remember } from '../core/remember.ts'
+import { BoundedMap } from '../core/bounded-map.ts'
 
 type Options = {
   readonly forMs: number
@@ -41,7 +41,7 @@ type Entry = {
  * is made once; neither a failure nor an aborted value is cached.
  */
 export function createCache({ forMs, most, nowMs }: Options): Cache {
-  const entries = new Map<string, Entry>()
+  const entries = new BoundedMap<string, Entry>(most)
   const forget = (key: string, entry: Entry): void => {
     if (entries.get(key) === entry) entries.delete(key)
   }
@@ -64,7 +64,7 @@ export function createCache({ forMs, most, nowMs }: Options): Cache {
   const begin = (key: string, make: (gone: AbortSignal) => Promise<unknown>): Entry => {
     const stop = new AbortController()
     const entry: Entry = { madeMs: nowMs(), value: make(stop.signal), waiting: 0, stop }
-    remember(entries, key, entry, most)
+    entries.set(key, entry)
     entry.value.then(
       (value) => {
         entry.made = { value }

@@ -3,7 +3,7 @@
  * the first few of a period are shown, and the next one shown carries the number of those that
  * were not.
  */
-import { remember } from '../core/remember.ts'
+import { BoundedMap } from '../core/bounded-map.ts'
 import { secondMs } from '../core/time.ts'
 
 export type Repeats = {
@@ -17,12 +17,14 @@ type Options = { readonly most?: number; readonly withinMs?: number }
 const mostKinds = 200
 
 export function quietRepeats({ most = 3, withinMs = 30 * secondMs }: Options = {}): Repeats {
-  const kinds = new Map<string, { sinceMs: number; shown: number; heldBack: number }>()
+  const kinds = new BoundedMap<string, { sinceMs: number; shown: number; heldBack: number }>(
+    mostKinds,
+  )
   return {
     show: (what, nowMs) => {
       const period = kinds.get(what)
       if (period === undefined || nowMs - period.sinceMs >= withinMs) {
-        remember(kinds, what, { sinceMs: nowMs, shown: 1, heldBack: 0 }, mostKinds)
+        kinds.set(what, { sinceMs: nowMs, shown: 1, heldBack: 0 })
         return period?.heldBack ?? 0
       }
       if (period.shown === most) {

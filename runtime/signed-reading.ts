@@ -11,9 +11,9 @@ import {
 } from '../core/air/device-signature.ts'
 import { signedTextFault } from '../core/air/device-text.ts'
 import type { Reading } from '../core/air/reading.ts'
+import { BoundedMap } from '../core/bounded-map.ts'
 import { deviceHash } from '../core/proof/device-hash.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
-import { remember } from '../core/remember.ts'
 import { isSignedBy, openKey } from './device-key.ts'
 
 export type SignedReading = Pick<Reading, 'sensor' | 'timeMs' | 'values' | 'flags' | 'device'>
@@ -31,10 +31,10 @@ export type SignedFault = (
 const rememberedKeys = 10_000
 
 export function createSignedFault(keccak: Keccak): SignedFault {
-  const opened = new Map<string, KeyObject | undefined>()
+  const opened = new BoundedMap<string, KeyObject | undefined>(rememberedKeys)
   const keyOf = (signature: DeviceSignature): KeyObject | undefined => {
     const name = `${signature.algorithm} ${signature.publicKey}`
-    if (!opened.has(name)) remember(opened, name, openKey(signature), rememberedKeys)
+    if (!opened.has(name)) opened.set(name, openKey(signature))
     return opened.get(name)
   }
   return async (reading, signature) => {

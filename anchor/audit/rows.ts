@@ -7,6 +7,7 @@
 
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
@@ -77,7 +78,7 @@ export function checkRows(options: Options): RowCheck {
   const seen = new Map<number, Seen>()
   /** By batch: numbers of rows whose leaves are not at hand. */
   const unchecked = new Map<number, Bitmap>()
-  const opened = new Map<number, OpenBlob>()
+  const opened = new BoundedMap<number, OpenBlob>(mostOpen)
   const counts = {
     looked_at: 0,
     fit: 0,
@@ -93,10 +94,7 @@ export function checkRows(options: Options): RowCheck {
   const open = async (header: BatchHeader): Promise<OpenBlob> => {
     const { index } = header
     const blob = opened.get(index) ?? (await openBlob(blobs, header))
-    opened.delete(index)
     opened.set(index, blob)
-    const [oldest] = opened.keys()
-    if (opened.size > mostOpen && oldest !== undefined) opened.delete(oldest)
     return blob
   }
   const seenIn = (header: BatchHeader): Seen => {

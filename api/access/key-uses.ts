@@ -5,8 +5,8 @@
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import { remember } from '../../core/remember.ts'
 import { floorTo, minuteMs, secondMs } from '../../core/time.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
@@ -26,7 +26,7 @@ export async function openKeyUses(
 ): Promise<KeyUses> {
   const kv = await new Kvm(jetstream(nc, { timeout: timeoutMs })).open(buckets.used)
   /** Key → the minute that was written, or is about to be. */
-  const written = new Map<string, number>()
+  const written = new BoundedMap<string, number>(most)
   const pending = new Set<string>()
   let writing: Promise<void> | undefined
   let isStopped = false
@@ -50,7 +50,7 @@ export async function openKeyUses(
     note: (key) => {
       const minute = floorTo(nowMs(), minuteMs)
       if (written.get(key) === minute) return
-      remember(written, key, minute, most)
+      written.set(key, minute)
       pending.add(key)
       writing ??= write()
     },

@@ -1,6 +1,6 @@
 /** Compression: what a client accepts (RFC 9110, 12.5.3), and the bytes that it gets. */
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
-import { remember } from '../../core/remember.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Answer } from './answer.ts'
 import { ApiError } from './api-error.ts'
 
@@ -37,7 +37,7 @@ const asIs: Agreed = { coding: undefined, plain: true }
 
 const mostKnown = 100
 const longestKnown = 200
-const known = new Map<string, Agreed>()
+const known = new BoundedMap<string, Agreed>(mostKnown)
 
 /** @param accept the header Accept-Encoding @returns what it accepts, whatever it consists of */
 export function readCodings(accept: string | undefined): Agreed {
@@ -45,7 +45,7 @@ export function readCodings(accept: string | undefined): Agreed {
   const before = known.get(accept)
   if (before !== undefined) return before
   const agreed = agree(weightsIn(accept))
-  if (accept.length <= longestKnown) remember(known, accept, agreed, mostKnown)
+  if (accept.length <= longestKnown) known.set(accept, agreed)
   return agreed
 }
 

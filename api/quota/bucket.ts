@@ -6,6 +6,7 @@ import { jetstream } from '@nats-io/jetstream'
 import { Kvm, KvWatchInclude } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Count, noCount } from '../../core/access/quota.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { secondMs } from '../../core/time.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
@@ -34,7 +35,7 @@ export type QuotaBucket = {
 const none: KnownCount = { count: noCount, revision: 0 }
 
 type Options = {
-  /** Bound on the copies in memory; the first to come is evicted first, and is read again. */
+  /** Bound on the copies in memory; the one set the longest time ago is evicted, and read again. */
   readonly most?: number
   /** A server that syncs each write to a busy disk is slow; one that is away shows elsewhere. */
   readonly timeoutMs?: number
@@ -45,14 +46,12 @@ export async function openQuotaBucket(
   { most = 100_000, timeoutMs = 5 * secondMs }: Options = {},
 ): Promise<QuotaBucket & AsyncDisposable> {
   const kv = await new Kvm(jetstream(nc, { timeout: timeoutMs })).open(buckets.quota)
-  const counts = new Map<string, KnownCount>()
+  const counts = new BoundedMap<string, KnownCount>(most)
   const keep = (key: string, latest: KnownCount): KnownCount => {
     const before = counts.get(key)
     // a watch may report a count that was overtaken long ago
     if (before !== undefined && before.revision >= latest.revision) return before
     counts.set(key, latest)
-    const [oldest] = counts.keys()
-    if (counts.size > most && oldest !== undefined) counts.delete(oldest)
     return latest
   }
   /** Unless the watch has reported a newer count, which the next swap then starts from. */

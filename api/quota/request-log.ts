@@ -7,8 +7,8 @@ import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Count, dayOf, noCount } from '../../core/access/quota.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import { remember } from '../../core/remember.ts'
 import { secondMs } from '../../core/time.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
@@ -77,13 +77,13 @@ export async function openRequestLog(
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
 
-  const ofDay = new Map<string, Set<string>>()
+  const ofDay = new BoundedMap<string, Set<string>>(mostDays)
   /** The key, or `other` once this process has counted 200 of the account on that day. */
   const countedAs = (day: string, account: string, key: string): string => {
     const name = quotaKey(day, account)
     const known = ofDay.get(name) ?? new Set()
     if (!known.has(key) && known.size >= mostKeys) return otherKeys
-    remember(ofDay, name, known.add(key), mostDays)
+    ofDay.set(name, known.add(key))
     return key
   }
   const count = async (key: string, more: number): Promise<void> => {

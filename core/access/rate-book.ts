@@ -1,4 +1,4 @@
-import { remember } from '../remember.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import { siteOf } from './network-of.ts'
 import { type RateLimit, rateVerdict } from './rate-limit.ts'
 
@@ -15,12 +15,12 @@ export type RateBook = {
 
 /** A limited number of tries for each name. @param most bound on the names; evicts the one not used for longest */
 export function createRateBook(most: number): RateBook {
-  const states = new Map<string, number>()
+  const states = new BoundedMap<string, number>(most)
   return {
     waitMs: (who, limit, nowMs, cost) => {
       const verdict = rateVerdict(limit, states.get(who) ?? 0, nowMs, cost)
       if (!verdict.allowed) return Math.max(1, verdict.atMs - nowMs)
-      remember(states, who, verdict.state, most)
+      states.set(who, verdict.state)
       return 0
     },
     forget: (who) => void states.delete(who),

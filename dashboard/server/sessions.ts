@@ -6,8 +6,8 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import { remember } from '../../core/remember.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { inCommon } from '../../runtime/in-common.ts'
 import { jsonOf } from '../../runtime/nats/buckets/read-entry.ts'
@@ -82,7 +82,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
     await bucket.barrier()
   }
   /** Cookies without a session: an old one waits only once. */
-  const strangers = new Map<string, true>()
+  const strangers = new BoundedMap<string, true>(mostStrangers)
   const caughtUp = inCommon(bucket.barrier, catchUpEveryMs)
   const sessions: Sessions = {
     findOrLook: async (token) => {
@@ -96,7 +96,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
         // while NATS is away no new session can be known
         return undefined
       }
-      if (bucket.get(hash) === undefined) remember(strangers, hash, true, mostStrangers)
+      if (bucket.get(hash) === undefined) strangers.set(hash, true)
       return sessions.find(token)
     },
     find: (token) => {

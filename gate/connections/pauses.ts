@@ -1,7 +1,7 @@
 /** Which sensors are not let in for a while, as every gate knows it. */
 
 import type { NatsConnection } from '@nats-io/transport-node'
-import { remember } from '../../core/remember.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { pauseSubject } from '../../schemas/subjects.ts'
 
 export type Pauses = Disposable & {
@@ -21,14 +21,14 @@ const mostPauses = 100_000
 
 /** @param nc as user `gate` */
 export function openPauses(nc: NatsConnection, { nowMs, onPause }: Options): Pauses {
-  const untilMs = new Map<string, number>()
+  const untilMs = new BoundedMap<string, number>(mostPauses)
   const subscription = nc.subscribe(pauseSubject('*'), {
     callback: (error, message) => {
       if (error) return
       const id = message.subject.slice(pauseSubject('').length)
       const until = Number(message.string())
       if (!Number.isFinite(until)) return
-      remember(untilMs, id, until, mostPauses)
+      untilMs.set(id, until)
       onPause(id, until)
     },
   })

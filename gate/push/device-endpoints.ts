@@ -2,7 +2,7 @@
  * The addresses that existing firmware posts to, one per format; each sensor with its credential.
  */
 
-import { remember } from '../../core/remember.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Device } from '../../schemas/devices/sensor.ts'
 import { airrohrChipOf, mapAirrohr } from '../devices/airrohr.ts'
@@ -67,7 +67,7 @@ export function deviceEndpoints({
   most = 100_000,
   ...judging
 }: Options): readonly Endpoint[] {
-  const frozen = new Map<string, Frozen>()
+  const frozen = new BoundedMap<string, Frozen>(most)
   return formats.map(({ name, map, mayFreeze, ...format }) => ({
     name,
     caller: 'sensor',
@@ -80,7 +80,7 @@ export function deviceEndpoints({
       if (mayFreeze) {
         const judged = leaveOutFrozen(frozen.get(sensor.id), reading)
         reading = judged.reading
-        if (judged.frozen !== undefined) remember(frozen, sensor.id, judged.frozen, most)
+        if (judged.frozen !== undefined) frozen.set(sensor.id, judged.frozen)
       }
       return prepareMapped(reading, sensor, { ...judging, clock: 'device' })
     },

@@ -5,8 +5,8 @@
 
 import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
 import { hardRanges, type QuantityName, quantityNames } from '../../core/air/quantities.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import { remember } from '../../core/remember.ts'
 import { futureToleranceMs } from '../../core/time.ts'
 import { earliestOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
@@ -93,10 +93,10 @@ export function rawItem(fields: MappedFields, timeMs: number, timeAssigned: bool
  * millisecond, and a reading is named by its sensor and time, so each gets a time of its own.
  */
 export function arrivalClock(nowMs: () => number, most = 100_000): (sensor: string) => number {
-  const last = new Map<string, number>()
+  const last = new BoundedMap<string, number>(most)
   return (sensor) => {
     const timeMs = Math.max(nowMs(), (last.get(sensor) ?? 0) + 1)
-    remember(last, sensor, timeMs, most)
+    last.set(sensor, timeMs)
     return timeMs
   }
 }

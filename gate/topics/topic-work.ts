@@ -1,7 +1,7 @@
 /** From messages of TOPICS to readings in RAW, acknowledged when they are there. */
 import type { JsMsg } from '@nats-io/jetstream'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { parseTopic } from '../../core/device-topics.ts'
-import { remember } from '../../core/remember.ts'
 import { futureToleranceMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { DeviceIndex } from '../device-index.ts'
@@ -66,10 +66,10 @@ export function createTopicWork(options: Options): TopicWork {
   const { devices, publish, count, failed, log, nowMs, most = 100_000 } = options
   const underWay = new Set<Promise<void>>()
   const joiner = createJoiner<TopicMessage>()
-  const frozen = new Map<string, Frozen | undefined>()
+  const frozen = new BoundedMap<string, Frozen | undefined>(most)
   /** The newest state that was sent of a device that repeats itself. */
-  const newestMs = new Map<string, number>()
-  const loggedMs = new Map<string, number>()
+  const newestMs = new BoundedMap<string, number>(most)
+  const loggedMs = new BoundedMap<string, number>(most)
 
   const settle = (verdict: PublishVerdict, tokens: readonly TopicMessage[]): void => {
     const isDone = verdict === 'stored' || verdict === 'refused'
@@ -101,7 +101,7 @@ export function createTopicWork(options: Options): TopicWork {
     const key = `${sensor?.id ?? deviceNameOf(message.subject)} ${reason}`
     const lastMs = loggedMs.get(key)
     if (lastMs !== undefined && nowMs() - lastMs < loggedEveryMs) return
-    remember(loggedMs, key, nowMs(), most)
+    loggedMs.set(key, nowMs())
     log.warn(
       { sensor: sensor?.id, subject: shortened(message.subject), reason, why: shortened(why) },
       'a device’s message was left out',
@@ -111,7 +111,7 @@ export function createTopicWork(options: Options): TopicWork {
   const thawed = (sensor: string, reading: MappedReading, mayFreeze: boolean): MappedReading => {
     if (!mayFreeze) return reading
     const judged = leaveOutFrozen(frozen.get(sensor), reading)
-    remember(frozen, sensor, judged.frozen, most)
+    frozen.set(sensor, judged.frozen)
     if (judged.reading !== reading) count('frozen', 1)
     return judged.reading
   }
@@ -135,7 +135,7 @@ export function createTopicWork(options: Options): TopicWork {
     }
     // the pipeline refuses a reading from the future: it must not make the true ones look repeated
     const isNews = out.timeMs > known && out.timeMs - storedAtMs(message) <= futureToleranceMs
-    if (mayRepeat && isNews) remember(newestMs, sensor.id, out.timeMs, most)
+    if (mayRepeat && isNews) newestMs.set(sensor.id, out.timeMs)
     send(out, [message])
   }
 

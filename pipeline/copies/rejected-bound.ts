@@ -7,7 +7,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { createRateBook } from '../../core/access/rate-book.ts'
-import { remember } from '../../core/remember.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { rejectedOf, rejectedStream } from '../../schemas/subjects.ts'
 
 /** Of each sensor; with 64 KiB of each, a sixteenth of the stream. */
@@ -38,7 +38,7 @@ export function rejectedBound(
   { onFailure, onNotKept, nowMs }: Options,
 ): RejectedBound {
   const written = createRateBook(mostCounted)
-  const counts = new Map<string, number>()
+  const counts = new BoundedMap<string, number>(mostCounted)
   const trim = async (sensor: string): Promise<void> => {
     const manager = await jetstreamManager(nc, { checkAPI: false })
     const filter = rejectedOf(sensor)
@@ -52,7 +52,7 @@ export function rejectedBound(
     },
     kept: (sensor) => {
       const count = (counts.get(sensor) ?? 0) + 1
-      remember(counts, sensor, count % slack, mostCounted)
+      counts.set(sensor, count % slack)
       // what could not be trimmed is trimmed the next time
       if (count === slack) trim(sensor).catch(onFailure)
     },

@@ -4,7 +4,7 @@
  * millions. In memory: a start begins to count from nothing, so a day with a restart has at most as
  * many again. What the operator sends again is not counted.
  */
-import { remember } from '../../core/remember.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { dayMs } from '../../core/time.ts'
 
 const dayOf = (arrivedMs: number): number => Math.floor(arrivedMs / dayMs)
@@ -27,13 +27,13 @@ export const mostLateADay = 1_000_000
 export const mostListedADay = 100_000
 
 export function createDayBook(most: number, mostSensors = 100_000): DayBook {
-  const days = new Map<string, { readonly day: number; readonly count: number }>()
+  const days = new BoundedMap<string, { readonly day: number; readonly count: number }>(mostSensors)
   return (sensor, arrivedMs) => {
     const day = dayOf(arrivedMs)
     const before = days.get(sensor)
     const count = before?.day === day ? before.count : 0
     if (count >= most) return false
-    remember(days, sensor, { day, count: count + 1 }, mostSensors)
+    days.set(sensor, { day, count: count + 1 })
     return true
   }
 }

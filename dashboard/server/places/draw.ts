@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { BoundedMap } from '../../../core/bounded-map.ts'
 import { minuteMs } from '../../../core/time.ts'
 import { away } from '../refusal.ts'
 
@@ -23,7 +24,7 @@ type Drawn = { readonly madeMs: number; readonly png: Promise<Buffer> }
 type Answer = { readonly id: number; readonly png?: Uint8Array; readonly error?: string }
 
 export function openDraw({ nowMs, most = 200, mostWaiting = 16 }: Options): Draw {
-  const kept = new Map<string, Drawn>()
+  const kept = new BoundedMap<string, Drawn>(most)
   const waiting = new Map<number, PromiseWithResolvers<Buffer>>()
   let worker: Worker | undefined
   let last = 0
@@ -60,10 +61,7 @@ export function openDraw({ nowMs, most = 200, mostWaiting = 16 }: Options): Draw
       const known = kept.get(name)
       if (known !== undefined && nowMs() - known.madeMs < freshMs) return await known.png
       const png = draw(svg())
-      kept.delete(name)
       kept.set(name, { madeMs: nowMs(), png })
-      const [oldest] = kept.keys()
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest)
       png.catch(() => kept.delete(name))
       return await png
     },

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../../core/bounded-map.ts'
+
 /**
  * Answers kept for all who look: what is older than `freshMs` is asked for again once, however many
  * want it, and is shown meanwhile, so a page never waits for the API twice.
@@ -18,15 +20,12 @@ export type Kept<T> = (name: string, make: () => Promise<T>) => Promise<T | 'awa
 
 export function keepAnswers<T>(options: Options): Kept<T> {
   const { freshMs, keptMs, most, waitMs, nowMs, onFailure } = options
-  const kept = new Map<string, { readonly value: T; readonly madeMs: number }>()
+  const kept = new BoundedMap<string, { readonly value: T; readonly madeMs: number }>(most)
   const making = new Map<string, Promise<T | 'away'>>()
   const renew = async (name: string, make: () => Promise<T>): Promise<T | 'away'> => {
     try {
       const value = await make()
-      kept.delete(name)
       kept.set(name, { value, madeMs: nowMs() })
-      const [oldest] = kept.keys()
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest)
       return value
     } catch (error) {
       onFailure(error)
