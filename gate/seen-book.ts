@@ -6,6 +6,7 @@
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { BoundedMap } from '../core/bounded-map.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { jsonOf } from '../runtime/nats/buckets/read-entry.ts'
 import { putUnlessChanged } from '../runtime/nats/cas.ts'
@@ -39,8 +40,12 @@ const roundMs = 1_000
 const mostWritesPerRound = 500
 const atOnce = 50
 const heardEveryMs = 60_000
-/** Beyond it the oldest notes are dropped: more sensors than a city has. */
+/** Beyond it a contact is not noted, but the sensor's next one: as many as are written in a minute. */
+const mostContacts = 30_000
+/** With the other notes. */
 const mostPending = 200_000
+/** Sensors whose last note is remembered: another one is noted too often. */
+const mostRemembered = 200_000
 
 export async function openSeenBook(
   nc: NatsConnection,
@@ -48,14 +53,11 @@ export async function openSeenBook(
 ): Promise<SeenBook> {
   const kv = await new Kvm(nc).open(buckets.seen)
   const pending = new Map<string, Seen>()
-  const heardAtMs = new Map<string, number>()
+  const heardAtMs = new BoundedMap<string, number>(mostRemembered)
   let writing: Promise<void> = Promise.resolve()
 
   const note = (id: string, what: (at: string) => Seen): void => {
-    if (!pending.has(id) && pending.size >= mostPending) {
-      const [oldest = ''] = pending.keys()
-      pending.delete(oldest)
-    }
+    if (pending.size >= mostPending && !pending.has(id)) return
     pending.set(id, merged(pending.get(id) ?? {}, what(formatIso(nowMs()))))
   }
   const failed = (error: unknown): false => {
@@ -63,7 +65,7 @@ export async function openSeenBook(
     return false
   }
   const write = async (): Promise<void> => {
-    const round = [...pending].slice(0, mostWritesPerRound)
+    const round = [...pending.entries().take(mostWritesPerRound)]
     for (let from = 0; from < round.length; from += atOnce) {
       await Promise.all(
         round.slice(from, from + atOnce).map(async ([id, what]) => {
@@ -82,7 +84,9 @@ export async function openSeenBook(
   return {
     contacted: (id, contact) => {
       const now = nowMs()
-      if (now - (heardAtMs.get(id) ?? 0) < heardEveryMs && !pending.has(id)) return
+      const isPending = pending.has(id)
+      if (!isPending && now - (heardAtMs.get(id) ?? 0) < heardEveryMs) return
+      if (!isPending && pending.size >= mostContacts) return
       heardAtMs.set(id, now)
       const { client, ...rest } = contact
       note(id, (at) => ({ heard: { at, ...rest, ...(client === undefined ? {} : { client }) } }))

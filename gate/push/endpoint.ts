@@ -26,7 +26,7 @@ export type Outgoing = {
 export type Prepared = {
   /** None: sound, but there is nothing in it to store. */
   readonly messages: readonly Outgoing[]
-  /** Whose readings they are. */
+  /** Those that made contact, for the book of last contacts. */
   readonly sensors: readonly string[]
   /** What the caller receives in addition to the number stored. */
   readonly answer: Readonly<Record<string, unknown>>
