@@ -7,11 +7,13 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { namesOf } from '../../core/air/quality.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { measurementsOf } from '../../core/air/values.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { type Keccak, leafOf } from '../../core/proof/leaf.ts'
 import type { ArrivedReading, LogEvent, LogMessage } from '../../core/state/log-message.ts'
 import { secondMs } from '../../core/time.ts'
 import { reportBroken } from '../../runtime/broken.ts'
+import { inParallel } from '../../runtime/in-parallel.ts'
 import {
   fenceHeader,
   isWrongLastSequence,
@@ -30,6 +32,10 @@ export type EventContext = {
 }
 
 const retryMs = 250
+/** More at once, and a server that syncs each would not answer the last of them in time. */
+const inFlight = 64
+/** Subjects whose last event is remembered; that of another one costs a question more. */
+const mostEnds = 10_000
 
 /** Ids of one subject order as the log does: READINGS sequence, then place. */
 export const eventId = (seq: number, place: number): string => `${seq}-${place}`
@@ -132,7 +138,7 @@ export type EventCopier = (message: LogMessage, seq: number) => Promise<void>
 /** Resolves when every event of the message is in EVENTS; waits through outages. */
 export function eventCopier(log: Log, context: EventContext): EventCopier {
   /** The last message of each subject: an event that is there is not written again. */
-  const ends = new Map<string, SubjectEnd>()
+  const ends = new BoundedMap<string, SubjectEnd>(mostEnds)
   const encoder = new TextEncoder()
 
   const copy = async (subject: string, event: AirEvent): Promise<void> => {
@@ -167,11 +173,9 @@ export function eventCopier(log: Log, context: EventContext): EventCopier {
       const subject = eventSubject(described.kind, described.sensor_id)
       bySubject.set(subject, [...(bySubject.get(subject) ?? []), described])
     })
-    await Promise.all(
-      [...bySubject].map(async ([subject, events]) => {
-        for (const event of events) await copy(subject, event)
-      }),
-    )
+    await inParallel([...bySubject], inFlight, async ([subject, events]) => {
+      for (const event of events) await copy(subject, event)
+    })
   }
 }
 
