@@ -99,7 +99,8 @@ async function tryCreate({ kv, credentials }: Registry, entry: SensorEntry): Pro
   const created = await changeEntry<SensorEntry>(kv, entry.id, async (read) => {
     const before = checkedEntry<SensorEntry>(read)
     if (read?.operation === 'PUT' && before?.retired_at === undefined) return undefined
-    await credentials.delete(entry.id)
+    // a look costs the server nothing, a delete a synced write
+    if ((await credentials.get(entry.id))?.operation === 'PUT') await credentials.delete(entry.id)
     if (before === undefined) return entry
     const sites = mergeSites([...before.sites, ...entry.sites])
     const { created_at, retired_at = created_at } = before

@@ -105,7 +105,8 @@ device uses it.
   --signature required  refuses what is not signed; optional, the default, accepts it
   --overlap 24h       how long the old credential or key stays valid; 0s: not at all; up to 90d
   --revoke            revokes the credential; the sensor then has none
-  --keys FILE         where an import writes credentials (default: a new file in the data folder)
+  --keys FILE         where an import writes credentials (default: a new file in the data folder);
+                      none: it makes none, as for sensors that only a gateway sends for
   --json              print data as JSON
 
 A CSV to import names its columns in the first line: id,area,lat,lon, and if you want them
@@ -243,7 +244,7 @@ async function importFiles(
     stop,
   })
   const chosen = textFlag(flags, 'keys')
-  const wantsKeys = chosen !== undefined || !isArchive(textFlag(flags, 'format'))
+  const wantsKeys = chosen === undefined ? !isArchive(textFlag(flags, 'format')) : chosen !== 'none'
   const file = chosen ?? keysFileIn(config.dataFolder, Date.now())
   const keys = wantsKeys ? await giveKeys(nc, ids, file) : undefined
   const { created, changed, unchanged, what } = imported
@@ -259,7 +260,7 @@ async function importFiles(
       )
     if (!wantsKeys)
       print(
-        'they have no credentials, because sensors of an archive do not sign in: --keys FILE, or `airproof sensors key ID`, makes them',
+        'they have no credentials, as sensors of an archive or of a gateway need none: --keys FILE, or `airproof sensors key ID`, makes them',
       )
     if (keys !== undefined) print(`their credentials are in ${keys}, and nowhere else`)
   }
