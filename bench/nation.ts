@@ -3,10 +3,12 @@
  * [--webhooks 1000] [--body 2000] [--faults]` prints one JSON document, and progress on stderr.
  *
  * The whole of `airproof up` runs on SQLite with its own chain: gate, pipeline, notifier, anchor, archive, API and
- * dashboard. Every sensor is registered by `airproof sensors import` and sends one reading per minute through
- * gateways (`POST /push/bulk`), while clients ask `/v1`, listen to streams of an area each, and receive
- * webhooks. Load and service share the machine.
+ * dashboard. Every sensor is registered by `airproof sensors import --keys none` and sends through gateways
+ * (`POST /push/bulk`): a first reading as soon as it is taken, and then one per minute, while clients ask
+ * `/v1`, listen to streams of an area each, and receive webhooks. Load and service share the machine.
  *
+ * - `firstReadingsSeconds`: until the first reading of each is stored. Each raises an event, because its sensor is
+ *   online for the first time, and every event is a write that the server syncs. What follows is measured after it.
  * - `visible`: from the time of a reading to its arrival at a listener; `alert`: to its webhook's receiver; ms, the
  *   worst of all ten-second looks, and the median look.
  * - `memoryMb`: resident, by process, at the first and the last look, and the most of all of them together.
@@ -76,7 +78,7 @@ const airproofJson = async (...words: string[]): Promise<Record<string, string>>
 const csv = join(folder, 'nation.csv')
 await pipeline(Readable.from(csvOf(nation)), createWriteStream(csv))
 const importFromMs = performance.now()
-await airproof('sensors', 'import', csv)
+await airproof('sensors', 'import', csv, '--keys', 'none')
 const importSeconds = Math.round((performance.now() - importFromMs) / 1_000)
 progress(`${sensors} sensors imported in ${importSeconds} s`)
 
@@ -153,6 +155,21 @@ async function ask<Answer>(child: ChildProcess): Promise<Answer> {
   return look
 }
 
+/** Waits until all that was taken is judged and stored. */
+const drained = (): Promise<readonly { readonly accepted: number }[]> =>
+  eventually(
+    'all is stored',
+    async () => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `StatusReport`
+      const { partitions } = JSON.parse(await airproof('status', '--json')) as {
+        partitions: { accepted: number; unstored: number; unjudged: number }[]
+      }
+      const waiting = partitions.reduce((sum, one) => sum + one.unstored + one.unjudged, 0)
+      return waiting === 0 ? partitions : undefined
+    },
+    { withinMs: 1_200_000, everyMs: 2_000 },
+  )
+
 /** MB resident, by process. The NATS server and the chain are among them. */
 function memory(): Record<string, number> {
   const entries = Object.entries(instance.pids).flatMap(([name, pid]) => {
@@ -180,6 +197,8 @@ clients.send({
   requestsPerSecond: Number(flags.requests),
 })
 await wait(2_000)
+const firstFromMs = performance.now()
+const firstTaken = once(gateways, 'message')
 gateways.send({
   push: instance.push,
   sensors,
@@ -187,10 +206,16 @@ gateways.send({
   bodyReadings: Number(flags.body),
   minutes,
 })
+await firstTaken
+await drained()
+const firstReadingsSeconds = Math.round((performance.now() - firstFromMs) / 1_000)
+progress(`the first reading of each is stored after ${firstReadingsSeconds} s`)
+await ask(clients)
 let last: GatewayLook | undefined
 gateways.on('message', (look: GatewayLook) => {
   last = look
 })
+gateways.send('go')
 
 const looks: (ClientLook & { readonly atS: number; readonly memoryMb: number })[] = []
 const startMs = performance.now()
@@ -264,18 +289,7 @@ await gatewaysEnded
 looking.abort()
 await lookAll
 const drainFromMs = performance.now()
-const status = await eventually(
-  'all is stored',
-  async () => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `StatusReport`
-    const { partitions } = JSON.parse(await airproof('status', '--json')) as {
-      partitions: { accepted: number; unstored: number; unjudged: number }[]
-    }
-    const waiting = partitions.reduce((sum, one) => sum + one.unstored + one.unjudged, 0)
-    return waiting === 0 ? partitions : undefined
-  },
-  { withinMs: 1_200_000, everyMs: 2_000 },
-)
+const status = await drained()
 const drainSeconds = Math.round((performance.now() - drainFromMs) / 1_000)
 const accepted = status.reduce((sum, one) => sum + one.accepted, 0)
 const lastLook = looks.at(-1)
@@ -302,6 +316,7 @@ process.stdout.write(
       minutes,
       readingsPerSecond: Math.round(sensors / 60),
       importSeconds,
+      firstReadingsSeconds,
       stored,
       accepted,
       lost: stored - accepted,

@@ -109,7 +109,8 @@ async function callAll(): Promise<void> {
   const startMs = Date.now()
   for (let n = 0; !stop.signal.aborted; n++) {
     const dueMs = startMs + (n * 1_000) / task.requestsPerSecond
-    if (dueMs > Date.now()) await wait(dueMs - Date.now())
+    const waitMs = dueMs - Date.now()
+    if (waitMs > 0) await wait(waitMs)
     void call(n, dueMs)
   }
 }

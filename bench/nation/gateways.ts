@@ -1,10 +1,11 @@
 /**
- * A child of `bench/nation.ts`: gateways that post a reading of every sensor once a minute, in bodies of many
- * sensors. What is not stored is sent again, as a gateway does, so none is lost on the way in.
+ * A child of `bench/nation.ts`: gateways that post the first reading of every sensor as fast as it is taken, and
+ * then, once it is told to go on, one per minute, in bodies of many sensors. What is not stored is sent again, as a gateway does, so none is lost on the way in.
  */
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { inParallel } from '../../runtime/in-parallel.ts'
 import { Delays, nationOf, pm25Of } from './city.ts'
 
 export type GatewayTask = {
@@ -17,10 +18,11 @@ export type GatewayTask = {
 
 const minuteMs = 60_000
 const againMs = 500
+const connections = 16
 
 const [task]: [GatewayTask] = await once(process, 'message').then(([message]) => [message])
 const nation = nationOf(task.sensors)
-const pool = new Pool(task.push, { connections: 16, headersTimeout: 60_000 })
+const pool = new Pool(task.push, { connections, headersTimeout: 60_000 })
 const answered = new Delays()
 const failures = new Map<string, number>()
 let stored = 0
@@ -70,6 +72,17 @@ async function send(from: number, minute: number, dueMs: number, header: string)
   underWay--
 }
 
+const bodies = Math.ceil(nation.ids.length / task.bodyReadings)
+const headerOf = (n: number): string => task.headers[n % task.headers.length] ?? ''
+// the first reading of each: an event that it is online, which is synced like the reading
+const firsts = Array.from({ length: bodies }, (_, n) => n)
+await inParallel(firsts, connections, (n) =>
+  send(n * task.bodyReadings, 0, Date.now(), headerOf(n)),
+)
+const go = once(process, 'message')
+process.send?.({ firstStored: stored })
+await go
+answered.take()
 process.on('message', () => {
   process.send?.({
     answered: answered.take(),
@@ -79,15 +92,14 @@ process.on('message', () => {
     failures: Object.fromEntries(failures),
   })
 })
-
-const bodies = Math.ceil(nation.ids.length / task.bodyReadings)
 const startMs = Date.now()
 const sending: Promise<void>[] = []
 for (let n = 0; n < bodies * task.minutes; n++) {
   const dueMs = Math.round(startMs + (n * minuteMs) / bodies)
   await wait(Math.max(0, dueMs - Date.now()))
-  const header = task.headers[n % task.headers.length] ?? ''
-  sending.push(send((n % bodies) * task.bodyReadings, Math.floor(n / bodies), dueMs, header))
+  sending.push(
+    send((n % bodies) * task.bodyReadings, 1 + Math.floor(n / bodies), dueMs, headerOf(n)),
+  )
 }
 await Promise.all(sending)
 process.send?.({
