@@ -85,6 +85,7 @@ export async function openRoutes(
       picture,
       place: tail.end,
       textOf: (reading) => texts.textOf(reading, usualView),
+      entryOf: board.get,
     }),
   )
   const { tierOf } = admission

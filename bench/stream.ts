@@ -113,6 +113,7 @@ async function serve(): Promise<void> {
     },
     place: () => ({ ...beginningOf('0123456789ab'), position, n: Array(16).fill(position) }),
     textOf: (reading) => texts.textOf(reading, usualView),
+    entryOf: () => undefined,
   })
   const server = createServer((_request, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -18,11 +18,36 @@ import type { StreamEventName } from './event-names.ts'
  */
 export type FrameForm = 'whole' | 'lean'
 
-export type Frame = {
+type FrameParts = {
+  readonly after: () => LogCursor
+  readonly event: StreamEventName
+  readonly data: () => string
+}
+
+/** Encoded when it is first written: of a large network most frames are written to no listener. */
+export class Frame {
   readonly sensor: SensorId
-  /** The line with the id, and the lines after it. */
-  readonly id: Buffer
-  readonly rest: Buffer
+  readonly #parts: FrameParts
+  #id: Buffer | undefined
+  #rest: Buffer | undefined
+
+  constructor(sensor: SensorId, parts: FrameParts) {
+    this.sensor = sensor
+    this.#parts = parts
+  }
+
+  /** The line with the id. */
+  get id(): Buffer {
+    this.#id ??= Buffer.from(`id: ${encodeLogCursor(this.#parts.after())}\n`)
+    return this.#id
+  }
+
+  /** The lines after it. */
+  get rest(): Buffer {
+    const { event, data } = this.#parts
+    this.#rest ??= Buffer.from(`event: ${event}\ndata: ${data()}\n\n`)
+    return this.#rest
+  }
 }
 
 /**
@@ -54,22 +79,14 @@ export function* framesOf(
   { cursor, form, textOf, wants = () => true }: Framing,
 ): Generator<Frame> {
   const { readings, events, partition, nLast } = entry.message
-  const frame = (
-    sensor: SensorId,
-    after: LogCursor,
-    event: StreamEventName,
-    data: string,
-  ): Frame => ({
-    sensor,
-    id: Buffer.from(`id: ${encodeLogCursor(after)}\n`),
-    rest: Buffer.from(`event: ${event}\ndata: ${data}\n\n`),
-  })
   for (let place = Math.max(0, hadOf(entry, cursor)); place < readings.length; place++) {
     const reading = readings[place]
     if (reading === undefined || !wants(reading.sensor)) continue
-    const after = afterReading(entry, reading, cursor)
-    const text = form === 'whole' ? textOf(reading) : leanText(reading)
-    yield frame(reading.sensor, after, kindOf(reading), text)
+    yield new Frame(reading.sensor, {
+      after: () => afterReading(entry, reading, cursor),
+      event: kindOf(reading),
+      data: () => (form === 'whole' ? textOf(reading) : leanText(reading)),
+    })
   }
   const n = cursor.n.with(partition, nLast)
   const sent = cursor.position === entry.seq - 1 ? (cursor.events ?? 0) : 0
@@ -78,9 +95,12 @@ export function* framesOf(
     const shown = event && shownOf(event, readings)
     if (shown === undefined || !wants(shown.sensor)) continue
     const { version, network } = cursor
-    const after = { version, network, position: entry.seq - 1, n, events: i + 1 }
     const data = form === 'whole' ? shown.data : { sensor_id: shown.sensor }
-    yield frame(shown.sensor, after, shown.name, JSON.stringify(data))
+    yield new Frame(shown.sensor, {
+      after: () => ({ version, network, position: entry.seq - 1, n, events: i + 1 }),
+      event: shown.name,
+      data: () => JSON.stringify(data),
+    })
   }
 }
 

@@ -10,12 +10,13 @@ import type { LogMessage } from '../../core/state/log-message.ts'
 import { secondMs } from '../../core/time.ts'
 import { encodeLogCursor, type LogCursor } from '../../schemas/log/log-cursor.ts'
 import type { LivePicture } from '../live/live-picture.ts'
+import type { Entry } from '../live/sensor-now.ts'
 import { type Frame, type FrameForm, framesOf, joined } from './frames.ts'
 
 export type Listener = {
   readonly out: ServerResponse
-  /** undefined: every sensor. */
-  readonly wants: ((sensor: SensorId) => boolean) | undefined
+  /** undefined: every sensor. @param entry of that sensor; undefined: it is not known now */
+  readonly wants: ((sensor: SensorId, entry: Entry | undefined) => boolean) | undefined
   readonly form: FrameForm
   /** Throws when it may not listen any more. */
   readonly checkAgain: () => void
@@ -39,6 +40,7 @@ type Options = {
   /** After everything that the picture has folded: `LogTail`. */
   readonly place: () => LogCursor | undefined
   readonly textOf: (reading: Reading) => string
+  readonly entryOf: (sensor: SensorId) => Entry | undefined
   /** For how long messages are gathered into one write, ms. */
   readonly gatherMs?: number
   readonly pingMs?: number
@@ -64,6 +66,7 @@ export function createStreamHub({
   picture,
   place,
   textOf,
+  entryOf,
   gatherMs = 50,
   pingMs = 15 * secondMs,
   mostUnread = 256 * 1024,
@@ -111,7 +114,18 @@ export function createStreamHub({
     pending = []
     const [first] = gathered
     if (first === undefined) return
-    const all = onceEach((form) => joined(framesAfter(gathered, -1, form), form))
+    // a sensor is looked up once, however many listeners there are
+    const placed = onceEach((form) =>
+      gathered.flatMap(({ seq, framesIn }) =>
+        framesIn(form).map((frame) => ({ seq, frame, entry: entryOf(frame.sensor) })),
+      ),
+    )
+    const all = onceEach((form) =>
+      joined(
+        gathered.flatMap(({ framesIn }) => framesIn(form)),
+        form,
+      ),
+    )
     for (const line of lines) {
       const { wants, form, after } = line
       if (after === undefined) continue
@@ -119,8 +133,10 @@ export function createStreamHub({
         send(line, all(form))
         continue
       }
-      const frames = framesAfter(gathered, after.position, form)
-      const own = wants === undefined ? frames : frames.filter(({ sensor }) => wants(sensor))
+      const own: Frame[] = []
+      for (const { seq, frame, entry } of placed(form))
+        if (seq > after.position && (wants === undefined || wants(frame.sensor, entry)))
+          own.push(frame)
       send(line, joined(own, form))
     }
   }
@@ -192,9 +208,6 @@ export function createStreamHub({
 
 /** What was folded and is not sent yet. */
 type Pending = { readonly seq: number; readonly framesIn: (form: FrameForm) => readonly Frame[] }
-
-const framesAfter = (gathered: readonly Pending[], position: number, form: FrameForm): Frame[] =>
-  gathered.flatMap(({ seq, framesIn }) => (seq > position ? framesIn(form) : []))
 
 /** Makes the value of a form when it is first needed. */
 function onceEach<T>(make: (form: FrameForm) => T): (form: FrameForm) => T {

@@ -41,7 +41,7 @@ const replayBounds = {
 }
 
 export function streamEvents(options: Options): Route {
-  const { log, gapOf, hub, texts, logger } = options
+  const { log, gapOf, hub, board, texts, logger } = options
   const places = streamPlaces(options.bounds)
   const inTurn = {
     accounts: fairLine(replayBounds.accounts),
@@ -59,7 +59,8 @@ export function streamEvents(options: Options): Route {
     { isVisitor, share, gone }: Asker,
     { id, given }: Given,
   ): Promise<void> => {
-    const { out, wants, form } = listener
+    const { out, form, wants: wantsEntry } = listener
+    const wants = wantsEntry && ((sensor: SensorId) => wantsEntry(sensor, board.get(sensor)))
     const turn = { share: share(), gone: gone() }
     try {
       const onCaughtUp = (place: LogCursor): void => hub.join(listener, place)
@@ -112,19 +113,13 @@ export function streamEvents(options: Options): Route {
 }
 
 /** @returns undefined if all sensors are wanted @throws ApiError 400, 404 */
-function readWanted(
-  params: Params,
-  { board, rules, directory }: Options,
-): ((sensor: SensorId) => boolean) | undefined {
+function readWanted(params: Params, { board, rules, directory }: Options): Listener['wants'] {
   const name = readWord(params, 'sensor_id')
   const only = name === undefined ? undefined : needInUse(findSensor(board, rules, name), name)
   const filter = readSensorFilter(params, { directory })
   if (filter === undefined) return only && ((sensor) => sensor === only)
-  return (sensor) => {
-    if (only !== undefined && sensor !== only) return false
-    const entry = board.get(sensor)
-    return entry !== undefined && filter(entry)
-  }
+  return (sensor, entry) =>
+    (only === undefined || sensor === only) && entry !== undefined && filter(entry)
 }
 
 /** A stream that can never send anything is a mistake. @throws ApiError 400 */

@@ -40,6 +40,7 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
         encoded++
         return text
       },
+      entryOf: () => undefined,
       gatherMs: 1,
       ...options,
     }),
