@@ -7,6 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { statusCounts } from '../core/state/presence.ts'
+import { watchPacked } from '../runtime/nats/buckets/packed-bucket.ts'
 import { watchBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { readHeader } from '../runtime/nats/log-messages.ts'
 import { seedStates } from '../runtime/nats/seed-states.ts'
@@ -161,7 +162,10 @@ async function readStored(nc: NatsConnection): Promise<ReadonlyMap<number, numbe
 }
 
 async function readSensors(nc: NatsConnection): Promise<StatusReport['sensors']> {
-  await using registry = await watchBucket(nc, buckets.sensors, inUse)
+  await using registry = await watchPacked(nc, buckets.sensors, {
+    parse: (value) => (typeof value === 'object' && value !== null ? value : undefined),
+    onNotice: () => undefined,
+  })
   const { states } = await seedStates(nc, 0)
   let online = 0
   let offline = 0
@@ -171,12 +175,10 @@ async function readSensors(nc: NatsConnection): Promise<StatusReport['sensors']>
     online += counts.online + counts.held
     offline += counts.offline
   }
-  const registered = registry.size()
+  const retired = [...registry.entriesNaming('retired_at')].length
+  const registered = registry.size() - retired
   return { registered, online, offline, unheard: Math.max(0, registered - online - offline) }
 }
-
-const inUse = (value: unknown): true | undefined =>
-  typeof value === 'object' && value !== null && !('retired_at' in value) ? true : undefined
 
 async function streamStatus(manager: JetStreamManager, stream: string): Promise<StreamStatus> {
   const { state } = await manager.streams.info(stream)
