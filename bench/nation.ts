@@ -155,20 +155,23 @@ async function ask<Answer>(child: ChildProcess): Promise<Answer> {
   return look
 }
 
-/** Waits until all that was taken is judged and stored. */
-const drained = (): Promise<readonly { readonly accepted: number }[]> =>
-  eventually(
-    'all is stored',
-    async () => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `StatusReport`
-      const { partitions } = JSON.parse(await airproof('status', '--json')) as {
-        partitions: { accepted: number; unstored: number; unjudged: number }[]
-      }
-      const waiting = partitions.reduce((sum, one) => sum + one.unstored + one.unjudged, 0)
-      return waiting === 0 ? partitions : undefined
+const { store } = instance
+if (store === undefined || !('file' in store)) throw new Error('this needs SQLite')
+const { file: storeFile } = store
+/** Waits until the store has at least as many readings. @returns how many it has */
+const stored = async (count: number): Promise<number> => {
+  using db = new DatabaseSync(storeFile, { readOnly: true })
+  const rows = db.prepare('select count(*) as n from reading')
+  let n = 0
+  return await eventually(
+    `${count} readings are stored`,
+    () => {
+      n = Number(rows.get()?.['n'])
+      return n >= count && n
     },
-    { withinMs: 1_200_000, everyMs: 2_000 },
+    { progress: () => n, everyMs: 5_000 },
   )
+}
 
 /** MB resident, by process. The NATS server and the chain are among them. */
 function memory(): Record<string, number> {
@@ -207,7 +210,7 @@ gateways.send({
   minutes,
 })
 await firstTaken
-await drained()
+await stored(sensors)
 const firstReadingsSeconds = Math.round((performance.now() - firstFromMs) / 1_000)
 progress(`the first reading of each is stored after ${firstReadingsSeconds} s`)
 await ask(clients)
@@ -246,9 +249,7 @@ async function secondsUntilLive(): Promise<number> {
 }
 
 async function withStoreAway(seconds: number): Promise<void> {
-  const { store } = instance
-  if (store === undefined || !('file' in store)) throw new Error('this needs SQLite')
-  const holder = new DatabaseSync(store.file)
+  const holder = new DatabaseSync(storeFile)
   holder.exec('pragma busy_timeout = 30000; begin immediate')
   await wait(seconds * 1_000)
   holder.exec('rollback')
@@ -289,9 +290,9 @@ await gatewaysEnded
 looking.abort()
 await lookAll
 const drainFromMs = performance.now()
-const status = await drained()
+const taken = last?.stored ?? 0
+const rows = await stored(taken)
 const drainSeconds = Math.round((performance.now() - drainFromMs) / 1_000)
-const accepted = status.reduce((sum, one) => sum + one.accepted, 0)
 const lastLook = looks.at(-1)
 const middle = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
@@ -306,7 +307,6 @@ const spread = (delaysOf: (look: ClientLook) => Look) => {
   }
 }
 const cpuAfter = cpuSeconds()
-const stored = last?.stored ?? 0
 clients.send('stop')
 process.stdout.write(
   `${JSON.stringify(
@@ -317,9 +317,9 @@ process.stdout.write(
       readingsPerSecond: Math.round(sensors / 60),
       importSeconds,
       firstReadingsSeconds,
-      stored,
-      accepted,
-      lost: stored - accepted,
+      taken,
+      stored: rows,
+      lost: taken - rows,
       refusedByGate: last?.refused ?? 0,
       gatewayFailures: last?.failures ?? {},
       bodyAnsweredMs: last?.answered,

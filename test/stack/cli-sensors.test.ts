@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
@@ -295,6 +295,17 @@ Yaba,NGR-LOS-YAB-102,,3.37,6.51,
       unchanged: 2,
       what: {},
     })
+  })
+
+  it('makes no credentials with --keys none, and those that are lacking without it', async () => {
+    const csv = file('gateway.csv', 'id,area,lat,lon\nNGR-LOS-YAB-103,Yaba,6.51,3.37\n')
+    const words = await run(sensors, `import ${csv}`, { keys: 'none' })
+    expect(words).toMatch(
+      /1 sensors added.*they have no credentials, as sensors of an archive or of a gateway/s,
+    )
+    const keys = join(folder, 'gateway-keys.csv')
+    await run(sensors, `import ${csv}`, { keys })
+    expect(readFileSync(keys, 'utf8')).toMatch(/^id,key\nNGR-LOS-YAB-103,\w+\n$/)
   })
 
   it('reads GeoJSON points, longitude first', async () => {
