@@ -27,7 +27,9 @@ type SnapshotOptions = {
   readonly onFailure: (error: unknown) => void
 }
 
-const everyMs = 10 * secondMs
+/** What one costs grows with the sensors, and what a start reads after it only with the time. */
+const everyMs = (sensors: number): number =>
+  Math.min(60 * secondMs, Math.max(10 * secondMs, sensors))
 const everyReadings = 100_000
 /** A quiet partition's listening clock is kept too, so that silence outlasts a restart. */
 const clockEveryMs = minuteMs
@@ -44,7 +46,8 @@ export function snapshotKeeper(
 
   return {
     keep: ({ storePosition, listenedMs, refusedKeys, monotonicMs, isLast = false }) => {
-      const isDue = monotonicMs - kept.atMs >= everyMs || state.n - kept.n >= everyReadings
+      const isOld = monotonicMs - kept.atMs >= everyMs(state.ids.length)
+      const isDue = isOld || state.n - kept.n >= everyReadings
       if ((!isDue || isWriting) && !isLast) return
       const { n, readingsSeq } = state
       const isSame =
