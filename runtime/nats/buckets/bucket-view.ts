@@ -43,14 +43,17 @@ type ViewOptions<T> = {
   readonly isMain: boolean
 }
 
-/** These are kept, and as many that were asked for before. */
+/**
+ * The first that are asked for are kept. Of a larger registry each is asked for about as often as the others, so replacing
+ * one with another would only cost.
+ */
 const mostValues = 16_384
 
 export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>): {
   readonly view: RowView<T>
   readonly beforeChange: BeforeChange
 } {
-  let [young, old] = [new Map<string, T>(), new Map<string, T>()]
+  const values = new Map<string, T>()
   const listeners = new Set<(change: PackedChange<T>) => void>()
   const valueOf = (row: number): unknown => {
     if (bucket !== buckets.sensors) return undefined
@@ -70,13 +73,11 @@ export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>):
     }
   }
   const get = (key: string): T | undefined => {
-    const known = young.get(key)
+    const known = values.get(key)
     if (known !== undefined) return known
-    const row = old.has(key) ? -1 : entries.find(key)
-    const value = row === -1 ? old.get(key) : make(row)
-    if (value === undefined) return undefined
-    if (young.size >= mostValues) [young, old] = [new Map(), young]
-    young.set(key, value)
+    const row = entries.find(key)
+    const value = row === -1 ? undefined : make(row)
+    if (value !== undefined && values.size < mostValues) values.set(key, value)
     return value
   }
   function* valuesOf(rows: Iterable<number>): IterableIterator<[string, T]> {
@@ -109,8 +110,7 @@ export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>):
     },
     beforeChange: (key) => {
       const before = listeners.size === 0 ? undefined : get(key)
-      young.delete(key)
-      old.delete(key)
+      values.delete(key)
       return () => {
         if (listeners.size === 0) return
         const value = get(key)
