@@ -5,6 +5,7 @@ import {
   type FloodBounds,
   spend,
 } from '../../core/access/flood.ts'
+import { secondMs } from '../../core/time.ts'
 
 type Options = {
   /** Undefined: it is not one of our sensors and may send what it likes. */
@@ -26,7 +27,8 @@ export type FloodLedger = {
 const toleranceOf = ({ perSecond }: FloodBounds): number => 1 + perSecond / 100
 
 export function createFloodLedger({ boundsOf, onFlood, nowMs }: Options): FloodLedger {
-  const allowances = new Map<string, Allowance>()
+  /** With the time from which on it is the whole burst again, by the bounds of its last message. */
+  const allowances = new Map<string, Allowance & { readonly wholeAtMs: number }>()
   const boundsFor = (user: string): FloodBounds | undefined => {
     const bounds = boundsOf(user)
     return bounds === 'default' ? defaultFloodBounds : bounds
@@ -38,15 +40,15 @@ export function createFloodLedger({ boundsOf, onFlood, nowMs }: Options): FloodL
       const allowance = spend(allowances.get(user), messages, nowMs(), bounds)
       const isFlood = allowance.left < -toleranceOf(bounds)
       // it pays with the pause, and starts from nothing after it
-      allowances.set(user, isFlood ? { left: 0, atMs: nowMs() } : allowance)
+      const left = isFlood ? 0 : allowance.left
+      const wholeAtMs = nowMs() + ((bounds.burst - left) / bounds.perSecond) * secondMs
+      allowances.set(user, { left, atMs: nowMs(), wholeAtMs })
       if (isFlood) onFlood(user)
     },
     forgetCalm: (isOpen) => {
-      for (const [user, allowance] of allowances) {
-        if (isOpen(user)) continue
-        const bounds = boundsFor(user) ?? defaultFloodBounds
-        if (spend(allowance, 0, nowMs(), bounds).left >= bounds.burst) allowances.delete(user)
-      }
+      const now = nowMs()
+      for (const [user, { wholeAtMs }] of allowances)
+        if (now >= wholeAtMs && !isOpen(user)) allowances.delete(user)
     },
   }
 }

@@ -53,8 +53,9 @@ type NotNow = {
   readonly retry_after: number
 }
 
-/** Readings of a sensor, as they go into raw messages. */
-type OfSensor = { readonly texts: string[]; bytes: number }
+/** A reading as it goes into a raw message, with the comma after it. */
+type Text = { readonly text: string; readonly bytes: number }
+type OfSensor = { readonly texts: Text[]; bytes: number }
 
 /**
  * A gateway keeps what was not stored: an error means that it sends all of it again. What was stored
@@ -118,7 +119,7 @@ function sorted(sent: readonly Sent[], application: Application, known: Known) {
     if (size > longestItemBytes) faults.push({ item, sensor_id: sensor.id, ...tooLong(size) })
     else {
       const ofSensor = good.get(sensor.id) ?? { texts: [], bytes: 0 }
-      ofSensor.texts.push(text)
+      ofSensor.texts.push({ text, bytes: size })
       ofSensor.bytes += size
       good.set(sensor.id, ofSensor)
     }
@@ -153,7 +154,7 @@ function packed(sender: string, good: ReadonlyMap<string, OfSensor>): readonly O
     inMessages(ofPartition.flatMap(([, { texts }]) => texts)).map((texts) => ({
       sender,
       partition,
-      body: `[${texts.join(',')}]`,
+      body: `[${texts.map(({ text }) => text).join(',')}]`,
       readings: texts.length,
     })),
   )
@@ -215,11 +216,11 @@ const tooLong = (bytes: number) => ({
   why: `${bytes} bytes, at most ${longestItemBytes}`,
 })
 
-function inMessages(texts: readonly string[]): readonly (readonly string[])[] {
-  const messages: string[][] = []
+function inMessages(texts: readonly Text[]): readonly (readonly Text[])[] {
+  const messages: Text[][] = []
   let bytes = 0
   for (const text of texts) {
-    const size = Buffer.byteLength(text) + 1
+    const { bytes: size } = text
     const open = messages.at(-1)
     if (open !== undefined && open.length < mostItems && bytes + size < maxRawBytes) {
       open.push(text)
