@@ -3,8 +3,7 @@ import { badParameter } from '../http/api-error.ts'
 import { type Params, readChoice, readNumbers, readWord } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import { type Box, isSwappedBox, isSwappedPlace } from '../live/region.ts'
-import type { Entry } from '../live/sensor-now.ts'
-import { isWanted, type SensorQuery } from '../live/sensor-query.ts'
+import type { SensorQuery } from '../live/sensor-query.ts'
 
 const largestRadiusM = 200_000
 
@@ -27,15 +26,6 @@ export function readSensorQuery(params: Params, options: Options): SensorQuery {
     ...(box !== undefined && { box }),
     ...(near?.radiusM !== undefined && { circle: { ...near, radiusM: near.radiusM } }),
   }
-}
-
-/** The same as a condition. @returns undefined if every sensor fits @throws ApiError 400, 404 */
-export function readSensorFilter(
-  params: Params,
-  options: Options,
-): ((entry: Entry) => boolean) | undefined {
-  const query = readSensorQuery(params, options)
-  return Object.keys(query).length === 0 ? undefined : (entry) => isWanted(query, entry)
 }
 
 /** @returns undefined: the network @throws ApiError 404 */

@@ -17,6 +17,8 @@ export type Listener = {
   readonly out: ServerResponse
   /** undefined: every sensor. @param entry of that sensor; undefined: it is not known now */
   readonly wants: ((sensor: SensorId, entry: Entry | undefined) => boolean) | undefined
+  /** All that it wants are at this area now. */
+  readonly area?: string | undefined
   readonly form: FrameForm
   /** Throws when it may not listen any more. */
   readonly checkAgain: () => void
@@ -120,6 +122,7 @@ export function createStreamHub({
         framesIn(form).map((frame) => ({ seq, frame, entry: entryOf(frame.sensor) })),
       ),
     )
+    const byArea = onceEach((form) => Map.groupBy(placed(form), ({ entry }) => entry?.area))
     const all = onceEach((form) =>
       joined(
         gathered.flatMap(({ framesIn }) => framesIn(form)),
@@ -127,14 +130,15 @@ export function createStreamHub({
       ),
     )
     for (const line of lines) {
-      const { wants, form, after } = line
+      const { wants, area, form, after } = line
       if (after === undefined) continue
       if (wants === undefined && after.position < first.seq) {
         send(line, all(form))
         continue
       }
       const own: Frame[] = []
-      for (const { seq, frame, entry } of placed(form))
+      const candidates = area === undefined ? placed(form) : (byArea(form).get(area) ?? [])
+      for (const { seq, frame, entry } of candidates)
         if (seq > after.position && (wants === undefined || wants(frame.sensor, entry)))
           own.push(frame)
       send(line, joined(own, form))

@@ -13,8 +13,9 @@ import type { GapOf } from '../live/log-gap.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
+import { isWanted } from '../live/sensor-query.ts'
 import { usualView } from '../live/view.ts'
-import { readSensorFilter } from '../sensors/sensor-filter.ts'
+import { readSensorQuery } from '../sensors/sensor-filter.ts'
 import { type EventId, parseEventId } from './event-ids.ts'
 import { idLine, type Listener, type StreamHub } from './hub.ts'
 import { createReplay } from './replay.ts'
@@ -83,7 +84,7 @@ export function streamEvents(options: Options): Route {
       if (caller === undefined) throw new Error('the stream always needs a key')
       if (params.has('token') && header('authorization') !== undefined)
         throw badParameter('token', '(not shown)', 'left out with the header Authorization')
-      const wants = readWanted(params, options)
+      const wanted = readWanted(params, options)
       const given = readEventId(params, header)
       const now = hub.place()
       if (!hub.isLive() || now === undefined)
@@ -97,7 +98,7 @@ export function streamEvents(options: Options): Route {
           out.once('close', take())
           // the dashboard passes it to its pages as it is
           const form = caller.isInternal ? 'lean' : 'whole'
-          const listener: Listener = { out, wants, form, checkAgain: caller.checkAgain }
+          const listener: Listener = { out, ...wanted, form, checkAgain: caller.checkAgain }
           hub.keep(listener)
           out.write(`retry: ${retryMs}\n\n`)
           if (given !== undefined) {
@@ -112,14 +113,20 @@ export function streamEvents(options: Options): Route {
   }
 }
 
-/** @returns undefined if all sensors are wanted @throws ApiError 400, 404 */
-function readWanted(params: Params, { board, rules, directory }: Options): Listener['wants'] {
+/** @throws ApiError 400, 404 */
+function readWanted(
+  params: Params,
+  { board, rules, directory }: Options,
+): Pick<Listener, 'wants' | 'area'> {
   const name = readWord(params, 'sensor_id')
   const only = name === undefined ? undefined : needInUse(findSensor(board, rules, name), name)
-  const filter = readSensorFilter(params, { directory })
-  if (filter === undefined) return only && ((sensor) => sensor === only)
-  return (sensor, entry) =>
-    (only === undefined || sensor === only) && entry !== undefined && filter(entry)
+  const query = readSensorQuery(params, { directory })
+  if (Object.keys(query).length === 0) return { wants: only && ((sensor) => sensor === only) }
+  return {
+    area: query.area,
+    wants: (sensor, entry) =>
+      (only === undefined || sensor === only) && entry !== undefined && isWanted(query, entry),
+  }
 }
 
 /** A stream that can never send anything is a mistake. @throws ApiError 400 */
