@@ -32,12 +32,9 @@ export function* csvOf(nation: Nation): Generator<string> {
 export const risingPlaces = ({ ids }: Nation): readonly number[] =>
   Array.from({ length: Math.ceil(ids.length / risingEach) }, (_, i) => i * risingEach)
 
-/** @param minute 0: the first reading, which never rises */
 export function pm25Of(place: number, minute: number): number {
   const isRising =
-    minute > 0 &&
-    place % risingEach === 0 &&
-    (place / risingEach + minute) % risesEveryMinutes === 0
+    place % risingEach === 0 && (place / risingEach + minute) % risesEveryMinutes === 0
   return isRising ? 160 : 8 + ((place + minute) % 40) / 10
 }
 

@@ -6,17 +6,17 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { inParallel } from '../../runtime/in-parallel.ts'
-import { Delays, nationOf, pm25Of } from './city.ts'
+import { Delays, nationOf, pm25Of, risingPlaces } from './city.ts'
 
 export type GatewayTask = {
   readonly push: string
   readonly sensors: number
   readonly headers: readonly string[]
   readonly bodyReadings: number
+  readonly everySeconds: number
   readonly minutes: number
 }
 
-const minuteMs = 60_000
 const againMs = 500
 const connections = 16
 
@@ -56,16 +56,20 @@ const count = (failure: string): void => {
   failures.set(failure, (failures.get(failure) ?? 0) + 1)
 }
 
-async function send(from: number, minute: number, dueMs: number, header: string): Promise<void> {
+type Sent = {
+  readonly places: readonly number[]
+  readonly pm25: (place: number) => number
+  readonly dueMs: number
+  readonly header: string
+}
+
+async function send({ places, pm25, dueMs, header }: Sent): Promise<void> {
   underWay++
-  const lines: string[] = []
   const timestamp = new Date(dueMs).toISOString()
-  for (let i = from; i < Math.min(from + task.bodyReadings, nation.ids.length); i++) {
-    const pm25 = pm25Of(i, minute)
-    lines.push(
-      `{"sensor_id":"${nation.ids[i]}","timestamp":"${timestamp}","pm25":${pm25},"pm10":${pm25 * 1.5},"temperature":29.4,"humidity":71.2}`,
-    )
-  }
+  const lines = places.map((place) => {
+    const value = pm25(place)
+    return `{"sensor_id":"${nation.ids[place]}","timestamp":"${timestamp}","pm25":${value},"pm10":${value * 1.5},"temperature":29.4,"humidity":71.2}`
+  })
   const body = lines.join('\n')
   while (!(await post(body, header))) await wait(againMs)
   answered.add(Date.now() - dueMs)
@@ -76,9 +80,17 @@ const bodies = Math.ceil(nation.ids.length / task.bodyReadings)
 const headerOf = (n: number): string => task.headers[n % task.headers.length] ?? ''
 // the first reading of each: an event that it is online, which is synced like the reading
 const firsts = Array.from({ length: bodies }, (_, n) => n)
+const placesOf = (body: number): readonly number[] => {
+  const from = body * task.bodyReadings
+  const length = Math.min(task.bodyReadings, nation.ids.length - from)
+  return Array.from({ length }, (_, i) => from + i)
+}
 await inParallel(firsts, connections, (n) =>
-  send(n * task.bodyReadings, 0, Date.now(), headerOf(n)),
+  send({ places: placesOf(n), pm25: () => 8, dueMs: Date.now(), header: headerOf(n) }),
 )
+// their alerts come after all those events
+const places = risingPlaces(nation)
+await send({ places, pm25: () => 160, dueMs: Date.now(), header: headerOf(0) })
 const go = once(process, 'message')
 process.send?.({ firstStored: stored })
 await go
@@ -92,14 +104,16 @@ process.on('message', () => {
     failures: Object.fromEntries(failures),
   })
 })
+const everyMs = task.everySeconds * 1_000
+const rounds = Math.round((task.minutes * 60) / task.everySeconds)
 const startMs = Date.now()
 const sending: Promise<void>[] = []
-for (let n = 0; n < bodies * task.minutes; n++) {
-  const dueMs = Math.round(startMs + (n * minuteMs) / bodies)
+for (let n = 0; n < bodies * rounds; n++) {
+  const dueMs = Math.round(startMs + (n * everyMs) / bodies)
   await wait(Math.max(0, dueMs - Date.now()))
-  sending.push(
-    send((n % bodies) * task.bodyReadings, 1 + Math.floor(n / bodies), dueMs, headerOf(n)),
-  )
+  const minute = Math.floor(((n / bodies) * task.everySeconds) / 60)
+  const pm25 = (place: number): number => pm25Of(place, minute)
+  sending.push(send({ places: placesOf(n % bodies), pm25, dueMs, header: headerOf(n) }))
 }
 await Promise.all(sending)
 process.send?.({
