@@ -148,8 +148,9 @@ export function createStreamHub({
   const send = (line: Line, bytes: Buffer | string): void => {
     const { out } = line
     if (bytes.length === 0 || out.destroyed || out.writableEnded) return
-    out.write(bytes)
+    // what waits was written before: a large write alone says nothing of the client
     if (out.writableLength > mostUnread) out.destroy()
+    else out.write(bytes)
   }
 
   const ping = (): void => {

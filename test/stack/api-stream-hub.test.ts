@@ -118,6 +118,17 @@ test('a client that does not read is disconnected, and all others receive everyt
   stalled.destroy()
 })
 
+test('a client that reads may be sent more at once than may wait for it', async () => {
+  await using source = await testHub(6 * 1024 * 1024)
+  using stream = await listenTo(source.url, {})
+  await eventually('it listens', () => source.hub.size() === 1)
+  source.fold()
+  await eventually('it has all of it', () => stream.events.length === 1)
+  source.fold()
+  await eventually('and what follows', () => stream.events.length === 2)
+  expect(stream.isClosed()).toBe(false)
+})
+
 test('a reading is made lean once for all pages, and of what is sent together the last has the id', async () => {
   await using source = await testHub(1024)
   const pages = await Promise.all(
