@@ -141,6 +141,7 @@ type ClientLook = {
   readonly statuses: Record<string, number>
   readonly alertsInAll: number
   readonly alertRepeats: number
+  readonly ended: Record<string, number>
 }
 type GatewayLook = {
   readonly answered: Look
@@ -239,7 +240,7 @@ async function look(): Promise<void> {
   const memoryMb = sumOf(memory())
   looks.push({ ...seen, atS: atS(), memoryMb })
   progress(
-    `${atS()} s: visible ${seen.visible.p50}/${seen.visible.p99} ms of ${seen.visible.count}, alerts ${seen.alerts.p50}/${seen.alerts.p99} of ${seen.alerts.count}, requests ${seen.requests.p50}/${seen.requests.p99}, stored ${last?.stored ?? 0}, ${memoryMb} MB`,
+    `${atS()} s: visible ${seen.visible.p50}/${seen.visible.p99} ms of ${seen.visible.count}, alerts ${seen.alerts.p50}/${seen.alerts.p99} of ${seen.alerts.count}, requests ${seen.requests.p50}/${seen.requests.p99}, stored ${last?.stored ?? 0}, ${memoryMb} MB, streams ended ${JSON.stringify(seen.ended)}`,
   )
 }
 
@@ -337,6 +338,7 @@ process.stdout.write(
       statuses: lastLook?.statuses,
       alerts: lastLook?.alertsInAll,
       alertRepeats: lastLook?.alertRepeats,
+      streamsEnded: lastLook?.ended,
       drainSeconds,
       memoryMb: {
         first: memoryFirst,

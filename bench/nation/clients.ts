@@ -22,6 +22,8 @@ const alerts = new Delays()
 const requests = new Delays()
 const statuses = new Map<number, number>()
 const alertIds = new Set<string>()
+/** Streams that ended, by why: the code of their event `end`, or `cut`. */
+const ended = new Map<string, number>()
 let alertRepeats = 0
 
 await using receiver = await startReceiver({
@@ -42,6 +44,7 @@ const stop = new AbortController()
 async function listen(area: string, key: string): Promise<void> {
   let lastId = ''
   while (!stop.signal.aborted) {
+    let why = 'cut'
     await new Promise<void>((resolve) => {
       const request = get(
         `${task.api}/v1/stream?area=${encodeURIComponent(area)}`,
@@ -58,6 +61,8 @@ async function listen(area: string, key: string): Promise<void> {
             rest = lines.pop() ?? ''
             for (const line of lines) {
               if (line.startsWith('id:')) lastId = line.slice(3).trim()
+              const [, code] = /^data: \{"code":"(\w+)"\}/.exec(line) ?? []
+              if (code !== undefined) why = code
               const [, time] = /^data:.*"timestamp":"([^"]+)"/.exec(line) ?? []
               if (time !== undefined) visible.add(Date.now() - Date.parse(time))
             }
@@ -68,6 +73,7 @@ async function listen(area: string, key: string): Promise<void> {
       )
       request.on('error', () => resolve())
     })
+    ended.set(why, (ended.get(why) ?? 0) + 1)
     await wait(200)
   }
 }
@@ -131,6 +137,7 @@ process.on('message', (message) => {
     statuses: Object.fromEntries(statuses),
     alertsInAll: alertIds.size,
     alertRepeats,
+    ended: Object.fromEntries(ended),
   })
 })
 await Promise.all([...listening, calling])

@@ -276,13 +276,18 @@ export const sections: readonly Section[] = [
     bench: 'nation',
     args: ['--sensors', '1000000', '--minutes', '6'],
     about:
-      'Everything at once on this machine, load included: all processes of `airproof up` on SQLite with its own chain, a reading per minute of each sensor through eight gateways, 100 requests per second of `/v1`, 100 listeners, 1,000 webhooks. *Visible*: from the time of a reading until a listener has it. Delays are the median of all looks of ten seconds.',
+      'Everything at once on this machine, load included: all processes of `airproof up` on SQLite with its own chain, a reading per minute of each sensor through eight gateways, 100 requests per second of `/v1`, 100 listeners, 1,000 webhooks. *Visible*: from the time of a reading until a listener has it. Delays are the median of all looks of ten seconds, after the first reading of each: it raises an event, which the server syncs like a reading.',
     rows: [
       {
         what: 'import of a million sensors',
         at: 'importSeconds',
         unit: 's',
         goal: { atMost: 300 },
+      },
+      {
+        what: 'the first reading of each stored, its event looked at',
+        at: 'firstReadingsSeconds',
+        unit: 's',
       },
       { what: 'readings lost', at: 'lost', unit: 'readings', goal: { atMost: 0 } },
       { what: 'visible, p50', at: 'visibleMs.p50', unit: 'ms' },
