@@ -56,9 +56,13 @@ type Line = Listener & {
   /** Bytes that had left us at the last ping. */
   sent: number
   stalledPings: number
+  /** How many times in a row it was not known whether it may listen. */
+  unknown: number
 }
 
 const judgeMs = secondMs
+/** A moment in which this process, or NATS, was busy is over by then; each listener would read the log again. */
+const mostUnknown = 3
 /**
  * After this many pings in a row without a byte leaving, a listener with bytes waiting is closed.
  */
@@ -176,11 +180,10 @@ export function createStreamHub({
   }
   const judge = (): void => {
     for (const line of lines) {
-      try {
-        line.checkAgain()
-      } catch (error) {
-        end(line, error instanceof Error && 'code' in error ? String(error.code) : 'refused')
-      }
+      const refused = refusalOf(line)
+      line.unknown = refused === 'keys_unknown' ? line.unknown + 1 : 0
+      if (refused !== undefined && (line.unknown === 0 || line.unknown === mostUnknown))
+        end(line, refused)
     }
   }
   const timers = [setInterval(ping, pingMs), setInterval(judge, judgeMs)]
@@ -196,7 +199,13 @@ export function createStreamHub({
     isLive: () => !isStopped && picture.isLive(),
     size: () => lines.size,
     keep: (listener) => {
-      const line: Line = { ...listener, after: undefined, sent: -1, stalledPings: 0 }
+      const line: Line = {
+        ...listener,
+        after: undefined,
+        sent: -1,
+        stalledPings: 0,
+        unknown: 0,
+      }
       lines.add(line)
       lineOf.set(listener, line)
       listener.out.once('close', () => lines.delete(line))
@@ -208,6 +217,16 @@ export function createStreamHub({
     },
     end: stop,
     [Symbol.dispose]: stop,
+  }
+}
+
+/** Why it may not listen any more, as a code; undefined: it may. */
+function refusalOf({ checkAgain }: Listener): string | undefined {
+  try {
+    checkAgain()
+    return undefined
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'refused'
   }
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { unavailable } from '../../api/http/api-error.ts'
 import { createStreamHub, type Listener, type StreamHub } from '../../api/stream/hub.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -26,6 +27,7 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
   let [position, encoded, madeLean] = [0, 0, 0]
   let onFolded: (message: LogMessage | undefined) => void = () => undefined
   const text = JSON.stringify({ text: 'x'.repeat(bytes) })
+  let checkAgain = (): void => undefined
   const hub: StreamHub = opened.use(
     createStreamHub({
       picture: {
@@ -49,7 +51,7 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
     out.writeHead(200, { 'content-type': 'text/event-stream' })
     out.flushHeaders()
     const form = url === '/lean' ? 'lean' : 'whole'
-    const listener: Listener = { out, wants: undefined, form, checkAgain: () => undefined }
+    const listener: Listener = { out, wants: undefined, form, checkAgain: () => checkAgain() }
     hub.keep(listener)
     hub.join(listener, placeAt(position))
   })
@@ -77,6 +79,10 @@ async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: n
     hub,
     port,
     url: `http://127.0.0.1:${port}/`,
+    /** What every listener's check does from now on. */
+    checkBy: (check: () => void) => {
+      checkAgain = check
+    },
     encoded: () => encoded,
     madeLean: () => madeLean,
     /** @param skip messages that the picture skips before it */
@@ -167,6 +173,27 @@ test('a client that stopped reading is detected by its pings, even if little is 
   )
   expect(good.isClosed()).toBe(false)
   stalled.destroy()
+})
+
+test('a stream lasts while its key is not known for a moment, and ends when that goes on', async () => {
+  await using source = await testHub(10)
+  using stream = await listenTo(source.url, {})
+  await eventually('it listens', () => source.hub.size() === 1)
+  let [known, unknown, left] = [0, 0, 2]
+  source.checkBy(() => {
+    if (left === 0) known++
+    else {
+      unknown++
+      left--
+      throw unavailable('keys_unknown', 'not known')
+    }
+  })
+  await eventually('it is known again', () => known > 0)
+  source.fold()
+  await eventually('it goes on', () => stream.events.length === 1)
+  left = 3
+  await eventually('it is closed', stream.isClosed)
+  expect([unknown, stream.events.at(-1)?.data]).toEqual([5, { code: 'keys_unknown' }])
 })
 
 test('when the live picture skips a message, streams end: clients reconnect for it', async () => {
