@@ -104,7 +104,7 @@ async function readNothing(port: number) {
 }
 
 test('a client that does not read is disconnected, and all others receive everything, encoded once', async () => {
-  await using source = await testHub(64 * 1024)
+  await using source = await testHub(512 * 1024)
   const stalled = await readNothing(source.port)
   using one = await listenTo(source.url, {})
   using two = await listenTo(source.url, {})
