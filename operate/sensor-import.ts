@@ -7,6 +7,7 @@ import type { ListedSensor } from './sensor-list.ts'
 import {
   afterImport,
   type Imported,
+  type ImportOptions,
   importSensors,
   listSensors,
   type Registry,
@@ -34,13 +35,13 @@ export async function checkList(
 export function importList(
   registry: Registry,
   listed: readonly ListedSensor[],
-  onProgress?: (done: number) => void,
+  options: Pick<ImportOptions, 'mayHaveCredential' | 'onProgress'> = {},
 ): Promise<Imported> {
   const settings = new Map(listed.map((sensor) => [sensor.entry.id, sensor.settings]))
   return importSensors(
     registry,
     listed.map(({ entry }) => entry),
-    { settingsOf: (id) => settings.get(id) ?? {}, ...(onProgress && { onProgress }) },
+    { settingsOf: (id) => settings.get(id) ?? {}, ...options },
   )
 }
 

@@ -95,12 +95,15 @@ export async function createSensor(registry: Registry, entry: SensorEntry): Prom
  * of the id (0.1 left them) is removed first: its secret must not become valid again.
  * @returns false if there is such a sensor
  */
-async function tryCreate({ kv, credentials }: Registry, entry: SensorEntry): Promise<boolean> {
+async function tryCreate(
+  { kv, credentials }: Registry,
+  entry: SensorEntry,
+  mayHaveCredential: (id: string) => boolean = () => true,
+): Promise<boolean> {
   const created = await changeEntry<SensorEntry>(kv, entry.id, async (read) => {
     const before = checkedEntry<SensorEntry>(read)
     if (read?.operation === 'PUT' && before?.retired_at === undefined) return undefined
-    // a look costs the server nothing, a delete a synced write
-    if ((await credentials.get(entry.id))?.operation === 'PUT') await credentials.delete(entry.id)
+    if (mayHaveCredential(entry.id)) await credentials.delete(entry.id)
     if (before === undefined) return entry
     const sites = mergeSites([...before.sites, ...entry.sites])
     const { created_at, retired_at = created_at } = before
@@ -184,9 +187,11 @@ export type Imported = {
   readonly what: Partial<Record<SettingName | 'sites', number>>
 }
 
-type ImportOptions = {
+export type ImportOptions = {
   /** The settings that the list has in addition to the site; those that it leaves out stay. */
   readonly settingsOf?: (id: string) => SensorSettings
+  /** Of a sensor that is new. A delete is a write that the server syncs: who may read the credentials looks before. */
+  readonly mayHaveCredential?: (id: string) => boolean
   readonly onProgress?: (done: number) => void
 }
 
@@ -201,13 +206,22 @@ const importWindow = 500
 export async function importSensors(
   registry: Registry,
   entries: readonly SensorEntry[],
-  { settingsOf = () => ({}), onProgress = () => undefined }: ImportOptions = {},
+  {
+    settingsOf = () => ({}),
+    mayHaveCredential = () => true,
+    onProgress = () => undefined,
+  }: ImportOptions = {},
 ): Promise<Imported> {
   for (const entry of entries) checkEntry(entry, registry.rules)
   const imported: Imported = { created: 0, changed: 0, unchanged: 0, what: {} }
   let done = 0
   await inParallel(entries, importWindow, async (entry) => {
-    const [outcome, what] = await importOne(registry, entry, settingsOf(entry.id))
+    const settings = settingsOf(entry.id)
+    const [outcome, what] = await importOne(registry, {
+      entry,
+      settings,
+      mayHaveCredential,
+    })
     imported[outcome] += 1
     for (const name of what) imported.what[name] = (imported.what[name] ?? 0) + 1
     onProgress(++done)
@@ -220,12 +234,17 @@ type Outcome = readonly [
   what: readonly (SettingName | 'sites')[],
 ]
 
+type One = {
+  readonly entry: SensorEntry
+  readonly settings: SensorSettings
+  readonly mayHaveCredential: (id: string) => boolean
+}
+
 async function importOne(
   registry: Registry,
-  entry: SensorEntry,
-  settings: SensorSettings,
+  { entry, settings, mayHaveCredential }: One,
 ): Promise<Outcome> {
-  if (await tryCreate(registry, entry)) return ['created', []]
+  if (await tryCreate(registry, entry, mayHaveCredential)) return ['created', []]
   const id = checkedId(entry.id, registry.rules)
   let what: Outcome[1] = []
   await changeSensor(registry, id, (known) => {

@@ -9,7 +9,10 @@ import {
 } from '../../operate/sensor-list.ts'
 import type { Imported, Registry } from '../../operate/sensor-registry.ts'
 import { inWords, MustAct, WrongUsage } from '../../runtime/exit.ts'
+import { watchBucket } from '../../runtime/nats/buckets/watched-bucket.ts'
+import { parseCredential } from '../../schemas/devices/credential.ts'
 import { defaultCadenceSeconds } from '../../schemas/devices/sensor.ts'
+import { buckets } from '../../schemas/subjects.ts'
 import type { ArchiveFormat } from '../replay/archive-format.ts'
 import {
   archiveFormats,
@@ -53,7 +56,11 @@ export async function importInto(
     isTerminal: options.isTerminal,
   })
   await checkList(nc, registry, listed)
-  const imported = await importList(registry, listed, (done) => progress.at(done))
+  await using credentials = await watchBucket(nc, buckets.credentials, parseCredential)
+  const imported = await importList(registry, listed, {
+    mayHaveCredential: (id) => credentials.get(id) !== undefined || credentials.isBroken(id),
+    onProgress: (done) => progress.at(done),
+  })
   return { imported, ids: listed.map(({ entry }) => entry.id) }
 }
 
