@@ -44,7 +44,7 @@ const heardEveryMs = 60_000
 const mostContacts = 30_000
 /** With the other notes. */
 const mostPending = 200_000
-/** Sensors whose last note is remembered: another one is noted too often. */
+/** Sensors whose last note is remembered; one that is forgotten is noted again within the minute. */
 const mostRemembered = 200_000
 
 export async function openSeenBook(

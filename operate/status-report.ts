@@ -175,7 +175,8 @@ async function readSensors(nc: NatsConnection): Promise<StatusReport['sensors']>
     online += counts.online + counts.held
     offline += counts.offline
   }
-  const retired = [...registry.entriesNaming('retired_at')].length
+  const naming = [...registry.entriesNaming('retired_at')]
+  const retired = naming.filter(([, entry]) => 'retired_at' in entry).length
   const registered = registry.size() - retired
   return { registered, online, offline, unheard: Math.max(0, registered - online - offline) }
 }

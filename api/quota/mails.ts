@@ -5,6 +5,7 @@
  */
 
 import { dayEndsMs, dayOf, type Limits } from '../../core/access/quota.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { Mail } from '../../schemas/people/mail.ts'
 
@@ -27,11 +28,9 @@ export function createQuotaMails({
   onFailed,
   most = 100_000,
 }: Options): (account: string, used: number, limits: Limits, nowMs: number) => void {
-  const sent = new Set<string>()
+  const sent = new BoundedMap<string, true>(most)
   const queue = async (id: string, mail: Mail): Promise<void> => {
-    sent.add(id)
-    const [oldest] = sent
-    if (sent.size > most && oldest !== undefined) sent.delete(oldest)
+    sent.set(id, true)
     try {
       await send(id, mail)
     } catch (error) {

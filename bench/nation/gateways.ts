@@ -1,6 +1,7 @@
 /**
  * A child of `bench/nation.ts`: gateways that post the first reading of every sensor as fast as it is taken, and
- * then, once it is told to go on, one per minute, in bodies of many sensors. What is not stored is sent again, as a gateway does, so none is lost on the way in.
+ * then, after the message `go`, one every `everySeconds`, in bodies of many sensors. What is not stored is sent again,
+ * as a gateway does, so none is lost on the way in.
  */
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -4,6 +4,7 @@
  * second is one message per second and one log line per minute.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import { isOwnUser } from '../../runtime/engines/nats-users.ts'
 import type { Logger } from '../../runtime/log.ts'
@@ -23,15 +24,13 @@ const quietMs = 60_000
 
 export function openDenials({ log, everyMs = 1_000 }: Options): Denials {
   const counts = new Map<string, number>()
-  const loggedMs = new Map<string, number>()
+  const loggedMs = new BoundedMap<string, number>(mostAtOnce)
   let to: NatsConnection | undefined
 
   const logOnce = ({ who, what, subject }: Denied): void => {
     const now = performance.now()
     if (now - (loggedMs.get(who) ?? Number.NEGATIVE_INFINITY) < quietMs) return
-    loggedMs.delete(who)
     loggedMs.set(who, now)
-    if (loggedMs.size > mostAtOnce) loggedMs.delete(loggedMs.keys().next().value ?? '')
     const isOurs = isOwnUser(who)
     const words = `${who} may not ${what} ${what === 'publish' ? 'to' : 'to messages of'} ${subject}`
     // one of our own users: this is our mistake

@@ -1,9 +1,9 @@
-import { BoundedMap } from '../../../core/bounded-map.ts'
-
 /**
  * Answers kept for all who look: what is older than `freshMs` is asked for again once, however many
  * want it, and is shown meanwhile, so a page never waits for the API twice.
  */
+import { BoundedMap } from '../../../core/bounded-map.ts'
+
 type Options = {
   readonly freshMs: number
   /** Older than this, a value is not shown any more. */

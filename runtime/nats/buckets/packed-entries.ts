@@ -49,7 +49,7 @@ const blockWords = 2 ** 20
 const headWords = 7
 const headBytes = headWords * 4
 const firstRows = 1_024
-/** The key that `find` looks for: a buffer of its own for each would be a third of the time. */
+/** The bytes of the key that `find` looks for, so that no look-up makes a buffer. */
 const wanted = Buffer.alloc(256)
 /** Slots of the table for each row, at least. */
 const fill = 1.5
