@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { MustAct } from '../exit.ts'
 import { listenOn } from '../http/listen.ts'
 import { createServer } from '../http/node-http.ts'
@@ -10,19 +12,17 @@ const loopback = '127.0.0.1'
  */
 const [from, to] = [20_000, 32_000]
 const mostTries = 100
-/** What this process was given before: its user may not listen on it yet. */
-const given = new Set<number>()
 
 /**
- * A loopback port that was free a moment ago: `port` itself, or any if it is 0, and then never one twice.
+ * A loopback port that was free a moment ago: `port` itself, or any if it is 0. What it chooses is not given
+ * again, to this process or another, until this process ends: its user may not listen on it yet.
  * @param setting the variable that chose it @throws MustAct if it is taken
  */
 export async function freePort(port = 0, setting = 'port'): Promise<number> {
   if (port !== 0) return await listenOnce(port, setting)
   for (let tries = 0; tries < mostTries; tries++) {
     const candidate = randomInt(from, to)
-    if (given.has(candidate)) continue
-    given.add(candidate)
+    if (!(await reserve(candidate))) continue
     try {
       return await listenOnce(candidate, setting)
     } catch (error) {
@@ -30,6 +30,20 @@ export async function freePort(port = 0, setting = 'port'): Promise<number> {
     }
   }
   return await listenOnce(0, setting)
+}
+
+/** Takes the UDP port of the same number, which nobody listens on: the system frees it with the process. */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket('udp4')
+  socket.bind({ port, address: loopback, exclusive: true })
+  try {
+    await once(socket, 'listening')
+    socket.unref()
+    return true
+  } catch {
+    socket.close()
+    return false
+  }
 }
 
 /** A sentence for each of the chosen ports (not 0, not undefined) that is taken. */

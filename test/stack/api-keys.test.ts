@@ -79,6 +79,7 @@ test.concurrent('after NATS was killed and started again, the keys it then holds
   )
   await api.nats.restart()
   await eventually('it answers again', async () => (await api.get('/v1/sensors')).status === 200)
+  await eventually('NATS is back for the test too', () => api.nc.rtt().catch(() => undefined))
   const { key } = await api.newKey()
   await eventually('a new key works', async () => {
     const headers = { authorization: `Bearer ${key}` }
