@@ -3,13 +3,13 @@ import type { KV } from '@nats-io/kv'
 import type { UsualBounds } from '../core/air/quality.ts'
 import { createKeccak } from '../runtime/hashes/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
+import { entriesWith } from '../runtime/nats/buckets/entries-with.ts'
 import type { PackedBucket } from '../runtime/nats/buckets/packed-bucket.ts'
 import type { WatchedBucket } from '../runtime/nats/buckets/watched-bucket.ts'
 import { heldByAnother } from '../runtime/nats/leases.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { partitionLease } from '../schemas/system-keys.ts'
-import { watchReceipts } from './copies/receipts.ts'
 import { createCheckSignature } from './decide/check-signatures.ts'
 import { createClockWatch } from './decide/clock-watch.ts'
 import { createStormWatch } from './decide/storm-watch.ts'
@@ -66,7 +66,7 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
       metrics.storms.inc()
       logger.error({ silent }, 'most sensors fell silent at once: offline events are held 15 min')
     }),
-    wantReceipts: watchReceipts(sensors),
+    wantReceipts: entriesWith(sensors, 'receipts', ({ receipts }) => receipts === true),
     metrics: {
       ...metrics,
       count: (message) => {

@@ -3,6 +3,7 @@ import { type HttpLimits, startHttpServer } from '../../runtime/http/http-server
 import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { BucketView } from '../../runtime/nats/buckets/bucket-view.ts'
+import { entriesWith } from '../../runtime/nats/buckets/entries-with.ts'
 import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import type { Registry } from '../../runtime/prometheus.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -89,8 +90,9 @@ export async function openPush({
 
   const spent = opened.use(openSpentReporter(nc))
   const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
+  const withLimit = entriesWith(sensors, 'flood', (sensor) => sensor.flood !== undefined)
   const flood = floodGuard({
-    limitOf: (sensor) => sensors.get(sensor)?.flood,
+    limitOf: (sensor) => (withLimit.has(sensor) ? sensors.get(sensor)?.flood : undefined),
     pausedForMs,
     onSpent: spent.note,
     clockMs,

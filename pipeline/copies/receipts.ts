@@ -11,21 +11,7 @@ import { formatIso } from '../../core/iso-time.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { findSlot, type PartitionState } from '../../core/state/partition-state.ts'
 import { newestMsOf } from '../../core/state/state-columns.ts'
-import type { BucketView } from '../../runtime/nats/buckets/bucket-view.ts'
-import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { ackSubject } from '../../schemas/subjects.ts'
-
-/** The sensors that asked for receipts, as the registry changes. */
-export function watchReceipts(sensors: BucketView<RegisteredSensor>): ReadonlySet<string> {
-  const wanting = new Set<string>()
-  const keep = (id: string, sensor: RegisteredSensor | undefined): void => {
-    if (sensor?.receipts === true) wanting.add(id)
-    else wanting.delete(id)
-  }
-  for (const [id, sensor] of sensors.entriesNaming('receipts')) keep(id, sensor)
-  sensors.onChange(({ key, value }) => keep(key, value))
-  return wanting
-}
 
 /** Readings of one sensor that one commit settled; what is deferred is settled by a later one. */
 export type Settled = { stored: number; refused: number }

@@ -109,9 +109,9 @@ export async function verdictsOn(
   const verdicts = new Map<number, Map<number, SignatureVerdict>>()
   const questions: (() => Promise<void>)[] = []
   for (const { seq, sensor: id, data } of batch) {
-    const own = sensorOf(id)
-    const isOfMany = own === undefined && isGateway(id)
-    if (!isOfMany && own?.keys === undefined) continue
+    const isOfMany = isGateway(id)
+    const own = isOfMany ? undefined : sensorOf(id)
+    if (isOfMany ? !mayBeSigned(data) : own?.keys === undefined) continue
     const items = decodeRaw(data)
     if (isFault(items) || !items.some(isSigned)) continue
     const texts = [numberTexts(new TextDecoder().decode(data))].flat()
@@ -130,6 +130,12 @@ export async function verdictsOn(
 }
 
 const isSigned = (item: unknown): boolean => isObject(item) && 'sig' in item
+
+/** Whether a body may have the field: its name may also be written with escapes. */
+const mayBeSigned = (body: Uint8Array): boolean => {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
+  return bytes.includes('"sig"') || bytes.includes('\\u')
+}
 
 function whyNotAt({ fromMs, untilMs }: RegisteredKey, timeMs: number): string | undefined {
   if (timeMs < fromMs) return `the key that signed it is valid from ${formatIso(fromMs)}`

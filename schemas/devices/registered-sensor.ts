@@ -108,14 +108,18 @@ export function parseAnySensor(
   const id = rules.parse(entry.id)
   if (id === undefined) return undefined
   if (!isFine && (entry.sites.some(isBadSite) || keysFault(entry) !== undefined)) return undefined
-  const [first, ...rest] = entry.sites.map(registeredSite)
+  const [first, ...rest] = entry.sites
   if (first === undefined) return undefined
-  const sites: RegisteredSensor['sites'] = oldestFirst(first, ...rest)
   const sensor: Writable<RegisteredSensor> = {
     id,
     cadenceMs: entry.cadence_seconds * secondMs,
-    sites,
+    sites:
+      rest.length === 0
+        ? [registeredSite(first)]
+        : oldestFirst(registeredSite(first), ...rest.map(registeredSite)),
   }
+  // most have nothing more
+  if (Object.keys(entry).length === sensorSchema.required.length) return sensor
   const { retired_at: retired, device, keys, receipts, flood } = entry
   // if the time cannot be read, the sensor counts as retired all the same
   if (retired !== undefined) sensor.retiredMs = timeOf(retired)

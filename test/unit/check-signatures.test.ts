@@ -56,6 +56,8 @@ type Setting = {
   readonly signature?: 'required' | 'optional'
   readonly level?: FormatLevel
   readonly arrivedMs?: number
+  /** A gateway; absent: the sensor itself. */
+  readonly sender?: string
   /** What the registry holds once it has caught up. */
   readonly caughtUp?: Partial<SensorEntry>
 }
@@ -63,12 +65,12 @@ type Setting = {
 /** What the pipeline makes of the items of raw messages. */
 async function verdictsOn(
   bodies: readonly string[],
-  { level = 3, arrivedMs = timeMs, caughtUp, ...of }: Setting,
+  { level = 3, arrivedMs = timeMs, sender = sensor, caughtUp, ...of }: Setting,
 ): Promise<readonly (Believed | RawFault)[]> {
   let registered = parseSensor(entry(of), rules)
   const batch = bodies.map((body, seq) => ({
     seq: seq + 1,
-    sensor,
+    sensor: sender,
     arrivedMs,
     isAgain: false,
     data: new TextEncoder().encode(body),
@@ -240,6 +242,21 @@ test('signed and unsigned readings keep their order, and a bad one costs no othe
   expect(
     verdicts.map((verdict) => ('reason' in verdict ? verdict.reason : verdict.timeMs)),
   ).toEqual(bodies.map((_, i) => (i % 3 === 2 ? 'bad_signature' : at(i))))
+})
+
+test('a gateway’s body is looked through for signatures, however the field is written', async () => {
+  const signed = signedBody(ed25519, { sensor, timeMs, values }).replace(
+    '{',
+    `{"sensor_id":"${sensor}",`,
+  )
+  const unsigned = `{"sensor_id":"${sensor}","timestamp":"2026-01-15T10:30:01Z","pm25":1}`
+  const of = { keys: [keyOf(ed25519)], signature: 'required', sender: 'hub' } as const
+  const required = 'it has no sig, and the registry requires one'
+  for (const name of ['"sig"', String.raw`"\u0073ig"`]) {
+    const body = signed.replace('"sig"', name)
+    const verdicts = await verdictsOn([`[${body},${unsigned}]`, `[${unsigned}]`], of)
+    expect(verdicts).toMatchObject([{ timeMs }, { why: required }, { why: required }])
+  }
 })
 
 test('an entry refuses keys that are none, and a signature that nothing could check', () => {
