@@ -46,6 +46,8 @@ type Options = {
   /** For how long messages are gathered into one write, ms. */
   readonly gatherMs?: number
   readonly pingMs?: number
+  /** Between two looks at whether a listener still may. */
+  readonly judgeMs?: number
   /** Bytes that may wait for a listener. */
   readonly mostUnread?: number
 }
@@ -60,9 +62,11 @@ type Line = Listener & {
   unknown: number
 }
 
-const judgeMs = secondMs
-/** A moment in which this process, or NATS, was busy is over by then; each listener would read the log again. */
-const mostUnknown = 3
+/**
+ * Until it is known again nothing arrives that could be sent. A moment in which this process, or NATS, was busy is over by
+ * then; each listener would read the log again.
+ */
+const mostUnknown = 10
 /**
  * After this many pings in a row without a byte leaving, a listener with bytes waiting is closed.
  */
@@ -75,6 +79,7 @@ export function createStreamHub({
   entryOf,
   gatherMs = 50,
   pingMs = 15 * secondMs,
+  judgeMs = secondMs,
   mostUnread = 256 * 1024,
 }: Options): StreamHub {
   const lines = new Set<Line>()

@@ -29,7 +29,7 @@ type SnapshotOptions = {
 
 /** What one costs grows with the sensors, and what a start reads after it only with the time. */
 const everyMs = (sensors: number): number =>
-  Math.min(60 * secondMs, Math.max(10 * secondMs, sensors))
+  Math.min(2 * minuteMs, Math.max(10 * secondMs, 2 * sensors))
 const everyReadings = 100_000
 /** A quiet partition's listening clock is kept too, so that silence outlasts a restart. */
 const clockEveryMs = minuteMs

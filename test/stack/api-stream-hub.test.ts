@@ -22,7 +22,10 @@ const placeAt = (position: number): LogCursor => {
 const idOf = (seq: number): string => encodeLogCursor({ ...placeAt(seq), position: seq - 1 })
 
 /** A hub that sends readings of the given size whenever the test says so. */
-async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: number } = {}) {
+async function testHub(
+  bytes: number,
+  options: { pingMs?: number; judgeMs?: number; mostUnread?: number } = {},
+) {
   const opened = new AsyncDisposableStack()
   let [position, encoded, madeLean] = [0, 0, 0]
   let onFolded: (message: LogMessage | undefined) => void = () => undefined
@@ -176,10 +179,10 @@ test('a client that stopped reading is detected by its pings, even if little is 
 })
 
 test('a stream lasts while its key is not known for a moment, and ends when that goes on', async () => {
-  await using source = await testHub(10)
+  await using source = await testHub(10, { judgeMs: 20 })
   using stream = await listenTo(source.url, {})
   await eventually('it listens', () => source.hub.size() === 1)
-  let [known, unknown, left] = [0, 0, 2]
+  let [known, unknown, left] = [0, 0, 9]
   source.checkBy(() => {
     if (left === 0) known++
     else {
@@ -191,9 +194,9 @@ test('a stream lasts while its key is not known for a moment, and ends when that
   await eventually('it is known again', () => known > 0)
   source.fold()
   await eventually('it goes on', () => stream.events.length === 1)
-  left = 3
+  left = 10
   await eventually('it is closed', stream.isClosed)
-  expect([unknown, stream.events.at(-1)?.data]).toEqual([5, { code: 'keys_unknown' }])
+  expect([unknown, stream.events.at(-1)?.data]).toEqual([19, { code: 'keys_unknown' }])
 })
 
 test('when the live picture skips a message, streams end: clients reconnect for it', async () => {

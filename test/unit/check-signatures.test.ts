@@ -250,7 +250,7 @@ test('a gateway’s body is looked through for signatures, however the field is 
     `{"sensor_id":"${sensor}",`,
   )
   const unsigned = `{"sensor_id":"${sensor}","timestamp":"2026-01-15T10:30:01Z","pm25":1}`
-  const of = { keys: [keyOf(ed25519)], signature: 'required', sender: 'hub' } as const
+  const of: Setting = { keys: [keyOf(ed25519)], signature: 'required', sender: 'hub' }
   const required = 'it has no sig, and the registry requires one'
   for (const name of ['"sig"', String.raw`"\u0073ig"`]) {
     const body = signed.replace('"sig"', name)

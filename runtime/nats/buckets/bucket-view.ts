@@ -43,11 +43,8 @@ type ViewOptions<T> = {
   readonly isMain: boolean
 }
 
-/**
- * The first that are asked for are kept. Of a larger registry each is asked for about as often as the others, so replacing
- * one with another would only cost.
- */
-const mostValues = 16_384
+/** The values of so many entries are kept once they are asked for. Of more none are: a look for a value that is seldom there only costs. */
+const mostValues = 32_768
 
 export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>): {
   readonly view: RowView<T>
@@ -73,11 +70,14 @@ export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>):
     }
   }
   const get = (key: string): T | undefined => {
-    const known = values.get(key)
+    const isKept = entries.rows <= mostValues
+    const known = isKept ? values.get(key) : undefined
     if (known !== undefined) return known
     const row = entries.find(key)
     const value = row === -1 ? undefined : make(row)
-    if (value !== undefined && values.size < mostValues) values.set(key, value)
+    if (value === undefined) return undefined
+    if (isKept) values.set(key, value)
+    else if (values.size > 0) values.clear()
     return value
   }
   function* valuesOf(rows: Iterable<number>): IterableIterator<[string, T]> {
