@@ -72,15 +72,16 @@ export class Entry {
   /** Where it is now, with the address. */
   get site(): RegisteredSite {
     const { sites } = this.sensor
-    const isHere = ({ area, lat, lon }: RegisteredSite): boolean =>
-      area === this.area && lat === this.lat && lon === this.lon
+    const nowMs = this.#registered.nowMs()
+    const isHere = ({ area, lat, lon, fromMs }: RegisteredSite): boolean =>
+      area === this.area && lat === this.lat && lon === this.lon && fromMs <= nowMs
     return sites.findLast((site) => isHere(site)) ?? sites[0]
   }
 }
 
 type Registered = Pick<
   SensorTable,
-  'areaOf' | 'cadenceMsOf' | 'firstMsOf' | 'idOf' | 'isInUse' | 'latOf' | 'lonOf'
+  'areaOf' | 'cadenceMsOf' | 'firstMsOf' | 'idOf' | 'isInUse' | 'latOf' | 'lonOf' | 'nowMs'
 > & { readonly rows: Pick<EntryRows<RegisteredSensor>, 'timeMsOf' | 'get'> }
 
 export type Place = Pick<Entry, 'state' | 'slot'>

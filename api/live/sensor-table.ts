@@ -44,7 +44,7 @@ export class SensorTable {
   /** Sensors in use, by id. */
   readonly inUse: SortedRows
   readonly claims = new AreaClaims()
-  readonly #nowMs: () => number
+  readonly nowMs: () => number
   #columns = columnsFor(0)
   readonly #sites: SiteIndex
   readonly #numbers = new NumberIndex()
@@ -61,7 +61,7 @@ export class SensorTable {
 
   constructor(rows: EntryRows<RegisteredSensor>, nowMs: () => number) {
     this.rows = rows
-    this.#nowMs = nowMs
+    this.nowMs = nowMs
     this.inUse = new SortedRows(rows.compareKeys, this.isInUse)
     this.#sites = new SiteIndex(this)
   }
@@ -101,7 +101,7 @@ export class SensorTable {
 
   /** Moves the sensors whose next site has begun. */
   moveToNow(): void {
-    const nowMs = this.#nowMs()
+    const nowMs = this.nowMs()
     for (const [row, fromMs] of this.#moves)
       if (fromMs <= nowMs) this.#place(row, this.rows.make(row))
   }
@@ -165,7 +165,7 @@ export class SensorTable {
 
   #place(row: number, sensor: RegisteredSensor | undefined): void {
     const columns = this.#columns
-    const nowMs = this.#nowMs()
+    const nowMs = this.nowMs()
     const wasAt = this.isInUse(row) ? (columns.area[row] ?? 0) : -1
     const wasLat = columns.lat[row]
     const wasLon = columns.lon[row]
