@@ -42,7 +42,7 @@ export async function openServer(
     position: live.picture.position,
     staleMs: admission.staleMs,
     streams,
-    sensors: () => live.board.inUse(),
+    sensors: () => live.board.counts().byStatus(),
   })
   const logFailure = failureLog(log)
   const app = createApp({

@@ -48,7 +48,7 @@ What \`/metrics\` of each process has ([operations.md](operations.md#processes-a
 reports (\`process_…\`, \`nodejs_…\`: memory, CPU time, event loop, garbage collection) is there too. Units are base units.
 
 A series is made for values of ours only, never for what a client sends: a process has fewer than 3,000. A scrape asks nothing of
-NATS, of the store or of the chain, so it answers while they do not. Its most costly number is \`airproof_sensors\`, one look at each sensor.
+NATS, of the store or of the chain, so it answers while they do not.
 
 | metric | type | labels | unit | process | what it says |
 |---|---|---|---|---|---|

@@ -45,7 +45,7 @@ const registrations: Readonly<Record<string, (registry: Registry) => void>> = {
     pushMetrics(registry, { spools: [], nowMs: none })
   },
   api: (registry) => {
-    const sensors = (): readonly never[] => []
+    const sensors = () => ({ unheard: 0, online: 0, held: 0, offline: 0 })
     countOfApi({ registry, position: none, staleMs: none, streams: none, sensors })
     countMismatches({ registry, index: { faults: none }, log: { error: () => undefined } })
     countDropped(registry)

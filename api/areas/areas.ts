@@ -107,7 +107,7 @@ export const showArea = (options: Options): Route => ({
       status: 'success',
       area: { name: area.name, code: area.code },
       period: periodJson(period, nowMs),
-      ...areaNow(entries, nowMs),
+      ...areaNow(board, area, nowMs),
       aqi: {
         ...aqiJson(stats, index),
         nowcast,

@@ -5,10 +5,14 @@ import { isFail } from '../../core/air/quality-level.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { failsIn, hourMeans } from '../../core/state/hour-sums.ts'
 import { hourMs } from '../../core/time.ts'
+import type { Area } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
-import type { Entry, Place } from '../live/sensor-now.ts'
-import { isOnline, isReporting, newestIndex, newestMs, newestReading } from '../live/sensor-now.ts'
+import { type Counts, noSensors, sumOf } from '../live/sensor-counts.ts'
+import type { Entry } from '../live/sensor-now.ts'
+import { newestIndex, newestMs, newestReading } from '../live/sensor-now.ts'
 import type { Period } from './cut-period.ts'
+
+type Board = Pick<SensorBoard, 'counts'>
 
 export type AreaNow = {
   readonly sensors: { readonly total: number; readonly online: number; readonly offline: number }
@@ -16,67 +20,27 @@ export type AreaNow = {
   readonly last_updated: string | null
 }
 
-type Tally = {
-  total: number
-  online: number
-  reporting: number
-  heardOf: number
-  latestMs: number
-}
-
-const noSensors = (): Tally => ({
-  total: 0,
-  online: 0,
-  reporting: 0,
-  heardOf: 0,
-  latestMs: -Infinity,
-})
-
-type Counted = Place & Pick<Entry, 'cadenceMs' | 'isInUse'>
-
-function count(tally: Tally, sensor: Counted, nowMs: number): void {
-  if (isOnline(sensor)) tally.online++
-  if (isReporting(sensor, nowMs)) tally.reporting++
-  const timeMs = newestMs(sensor)
-  if (timeMs !== -Infinity) tally.heardOf++
-  tally.latestMs = Math.max(tally.latestMs, timeMs)
-}
-
-const nowOf = ({ total, online, reporting, heardOf, latestMs }: Tally): AreaNow => ({
+const nowOf = ({ total, online, reporting, everSent, newestMs: latestMs }: Counts): AreaNow => ({
   sensors: { total, online, offline: total - online },
-  presence: { reporting, never_reported: total - heardOf },
+  presence: { reporting, never_reported: total - everSent },
   last_updated: latestMs === -Infinity ? null : formatIsoMs(latestMs),
 })
 
-export function areaNow(entries: Iterable<Entry>, nowMs: number): AreaNow {
-  const tally = noSensors()
-  for (const entry of entries) {
-    tally.total++
-    count(tally, entry, nowMs)
-  }
-  return nowOf(tally)
+export function areaNow(board: Board, { name, isNetwork }: Area, nowMs: number): AreaNow {
+  const counts = board.counts()
+  return nowOf(isNetwork ? sumOf(counts.all(nowMs).values()) : counts.of(name, nowMs))
 }
 
-/** Of the network, and of each of its areas by name: one look at each sensor that ever sent a reading. */
+/** Of the network, and of each of its areas by name. */
 export function areasNow(
-  board: Pick<SensorBoard, 'table' | 'heard'>,
+  board: Board,
   names: readonly string[],
   nowMs: number,
 ): { readonly network: AreaNow; readonly areas: ReadonlyMap<string, AreaNow> } {
-  const table = board.table()
-  const network = { ...noSensors(), total: table.inUse.size }
-  const areas = new Map(
-    names.map((name) => [name, { ...noSensors(), total: table.inArea(name).length }]),
-  )
-  for (const { row, ...place } of board.heard()) {
-    const sensor = { ...place, isInUse: true, cadenceMs: table.cadenceMsOf(row) }
-    count(network, sensor, nowMs)
-    const tally = areas.get(table.areaOf(row))
-    if (tally !== undefined) count(tally, sensor, nowMs)
-  }
+  const counts = board.counts().all(nowMs)
   return {
-    network: nowOf(network),
-    areas: new Map([...areas].map(([name, tally]) => [name, nowOf(tally)])),
+    network: nowOf(sumOf(counts.values())),
+    areas: new Map(names.map((name) => [name, nowOf(counts.get(name) ?? noSensors)])),
   }
 }
 

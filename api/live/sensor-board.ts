@@ -12,7 +12,8 @@ import type { RowView } from '../../runtime/nats/buckets/bucket-view.ts'
 import { earliestOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { KeptTexts } from './kept-texts.ts'
 import { latestText } from './latest-json.ts'
-import { Entry, isOnline, type Place } from './sensor-now.ts'
+import { SensorCounts } from './sensor-counts.ts'
+import { Entry, type Place } from './sensor-now.ts'
 import { SensorSlots } from './sensor-slots.ts'
 import { SensorTable } from './sensor-table.ts'
 import { sensorText } from './sensor-text.ts'
@@ -21,13 +22,10 @@ export type SensorBoard = {
   /** The registry, with every sensor where it is now. */
   readonly table: () => SensorTable
   readonly entryAt: (row: number) => Entry
-  readonly isOnlineAt: (row: number) => boolean
-  /** How many in use are online. */
-  readonly onlineCount: () => number
+  /** What is known of all sensors of an area, where they are now. */
+  readonly counts: () => SensorCounts
   /** Sensors in use, in the order of ids. @param area only those that are there now */
   readonly inUse: (area?: string) => IterableIterator<Entry>
-  /** Sensors in use that ever sent a reading, in no order. The object is the same each time. */
-  readonly heard: () => IterableIterator<Place & { readonly row: number }>
   /** A retired sensor too. */
   readonly get: (id: SensorId) => Entry | undefined
   /** Whether readings of it were ever accepted: they stay even if the entry is gone. */
@@ -61,9 +59,6 @@ export function createSensorBoard({ sensors, states, nowMs }: Options): SensorBo
   const { rows } = sensors
   const table = new SensorTable(rows, nowMs)
   const slots = new SensorSlots()
-  /** Of each row in use: whether it is online. */
-  let onlineFlags = new Uint8Array()
-  let onlineCount = 0
   const texts = new KeptTexts()
   const latestTexts = new KeptTexts()
   let registryVersion = 0
@@ -79,18 +74,12 @@ export function createSensorBoard({ sensors, states, nowMs }: Options): SensorBo
   }
   const entryAt = (row: number): Entry =>
     new Entry(table, row, stateOf(table.partitionOf(row)), slots.slotOf(row))
+  const counts = new SensorCounts(table, entryAt)
 
-  const changed = (row: number): void => {
+  const changed = (row: number, place: Place): void => {
     texts.forget(row)
     latestTexts.forget(row)
-    if (row >= onlineFlags.length) {
-      const grown = new Uint8Array(Math.ceil(Math.max(row + 1, rows.count()) * 1.2))
-      grown.set(onlineFlags)
-      onlineFlags = grown
-    }
-    const isNow = table.isInUse(row) && isOnline(entryAt(row)) ? 1 : 0
-    onlineCount += isNow - (onlineFlags[row] ?? 0)
-    onlineFlags[row] = isNow
+    counts.changed(row, place)
   }
   /** Its row from now on, if the sensor is known. */
   const join = (id: SensorId, slot: number): number => {
@@ -104,33 +93,32 @@ export function createSensorBoard({ sensors, states, nowMs }: Options): SensorBo
       const partition = table.partitionOf(row)
       slots.join(row, partition, stateOf(partition).slots.get(sensor.id) ?? -1)
     }
-    changed(row)
+    changed(row, entryAt(row))
   }
   const foldedOf = (state: PartitionState, id: SensorId): void => {
     const slot = state.slots.get(id)
     if (slot === undefined) return
     const known = slots.rowAt(state.partition, slot)
     const row = known === -1 ? join(id, slot) : known
-    if (row !== -1) changed(row)
+    if (row !== -1) changed(row, { state, slot })
   }
   /** No other sensors than those of the states are online. */
   const seeded = (): void => {
     slots.clear()
     texts.clear()
     latestTexts.clear()
-    onlineFlags = new Uint8Array()
-    onlineCount = 0
+    counts.clear()
     for (const state of states())
       for (const [slot, id] of state.ids.entries()) {
         const row = join(id, slot)
-        if (row !== -1) changed(row)
+        if (row !== -1) changed(row, { state, slot })
       }
   }
   const moveToNow = (): void => {
     const now = Math.floor(nowMs() / stepMs)
     if (step === now) return
     step = now
-    table.moveToNow()
+    for (const row of table.moveToNow()) counts.changed(row, entryAt(row))
     texts.clear()
     latestTexts.clear()
   }
@@ -149,22 +137,14 @@ export function createSensorBoard({ sensors, states, nowMs }: Options): SensorBo
       return table
     },
     entryAt,
-    isOnlineAt: (row) => onlineFlags[row] === 1,
-    onlineCount: () => onlineCount,
+    counts: () => {
+      moveToNow()
+      return counts
+    },
     inUse: function* (area) {
       moveToNow()
       for (const row of area === undefined ? table.inUse.all() : table.inArea(area))
         yield entryAt(row)
-    },
-    heard: function* () {
-      moveToNow()
-      for (const state of states()) {
-        const at = { row: -1, state, slot: 0 }
-        for (; at.slot < state.ids.length; at.slot++) {
-          at.row = slots.rowAt(state.partition, at.slot)
-          if (at.row !== -1 && table.isInUse(at.row)) yield at
-        }
-      }
     },
     hasReadings: (id) => stateOf(partitionOf(id)).slots.has(id),
     get: (id) => {
@@ -203,6 +183,7 @@ export function createSensorBoard({ sensors, states, nowMs }: Options): SensorBo
       for (const { sensor } of message.readings) foldedOf(state, sensor)
       for (const event of message.events)
         if (event.kind === 'offline') foldedOf(state, event.sensor)
+      for (const sensor of message.held) foldedOf(state, sensor)
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
-import { graceMsOf, held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
+import { held, offlineSinceMsOf, online, unheard } from '../../core/state/presence.ts'
 import { newestMsOf, timeAt, timeOf } from '../../core/state/state-columns.ts'
 import { secondMs } from '../../core/time.ts'
 import type { EntryRows } from '../../runtime/nats/buckets/bucket-view.ts'
@@ -86,13 +86,16 @@ type Registered = Pick<
 
 export type Place = Pick<Entry, 'state' | 'slot'>
 
+/** As in `presence.ts`. */
+export const statusNow = ({ state, slot }: Place): number =>
+  slot === -1 ? unheard : (state.status[slot] ?? unheard)
+
 /** A silence held back by a storm has not been reported yet, so it does not show. */
-export function isOnline({ state, slot, isInUse }: Place & Pick<Entry, 'isInUse'>): boolean {
-  // its last reading may be minutes old, and it sends no more
-  if (!isInUse) return false
-  const status = slot === -1 ? undefined : state.status[slot]
-  return status === online || status === held
-}
+export const showsOnline = (status: number): boolean => status === online || status === held
+
+/** Of a sensor that is not in use the last reading may be minutes old, and it sends no more. */
+export const isOnline = (sensor: Place & Pick<Entry, 'isInUse'>): boolean =>
+  sensor.isInUse && showsOnline(statusNow(sensor))
 
 /** Time of the newest accepted reading, −Infinity if there is none. */
 export const newestMs = ({ state, slot }: Place): number =>
@@ -112,15 +115,6 @@ export function lastHeardMs({ state, slot }: Place): number | null {
 export function silenceSeconds(entry: Place, nowMs: number): number | null {
   const lastMs = lastHeardMs(entry)
   return lastMs === null ? null : Math.max(0, Math.floor((nowMs - lastMs) / secondMs))
-}
-
-/**
- * Whether it sent something within its grace, by the clock. Unlike `isOnline` it is also false while a
- * storm holds the silence back, and while nothing of ours receives.
- */
-export function isReporting(entry: Place & Pick<Entry, 'cadenceMs'>, nowMs: number): boolean {
-  const lastMs = lastHeardMs(entry)
-  return lastMs !== null && nowMs - lastMs <= graceMsOf(entry.cadenceMs)
 }
 
 /** When its newest reading arrived, or its entry was written, whichever is later. */

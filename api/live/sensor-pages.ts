@@ -19,7 +19,7 @@ export type FoundPage = {
   readonly hasMore: boolean
 }
 
-type Board = Pick<SensorBoard, 'table' | 'entryAt' | 'isOnlineAt' | 'onlineCount'>
+type Board = Pick<SensorBoard, 'table' | 'entryAt' | 'counts'>
 
 type Wanted = {
   readonly query: SensorQuery
@@ -137,17 +137,18 @@ function rowsOf(board: Board, query: SensorQuery): Uint32Array {
   return table.inOrder(rows)
 }
 
-const meantOf =
-  (board: Board, { query: { isOnline }, isFine }: Wanted) =>
-  (row: number): boolean =>
-    (isOnline === undefined || board.isOnlineAt(row) === isOnline) &&
+function meantOf(board: Board, { query: { isOnline }, isFine }: Wanted): (row: number) => boolean {
+  const counts = board.counts()
+  return (row) =>
+    (isOnline === undefined || counts.isOnline(row) === isOnline) &&
     (isFine === undefined || isFine(board.entryAt(row)))
+}
 
 function countOf(board: Board, wanted: Wanted, rows: Uint32Array): number {
   const { isOnline } = wanted.query
   if (wanted.isFine === undefined && isOnline === undefined) return rows.length
   if (wanted.isFine === undefined && rows === board.table().inUse.all())
-    return isOnline === true ? board.onlineCount() : rows.length - board.onlineCount()
+    return isOnline === true ? board.counts().online() : rows.length - board.counts().online()
   const isMeant = meantOf(board, wanted)
   let count = 0
   for (const row of rows) if (isMeant(row)) count++

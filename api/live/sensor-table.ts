@@ -49,7 +49,7 @@ export class SensorTable {
   readonly #sites: SiteIndex
   readonly #numbers = new NumberIndex()
   /** Every area that a sensor was at, and the sensors in use that are there. */
-  readonly #areas: { readonly name: string; readonly rows: SortedRows }[] = []
+  readonly areas: { readonly name: string; readonly rows: SortedRows }[] = []
   readonly #areaNumbers = new Map<string, number>()
   /** Known sensors that were at more than one site, or are retired. */
   readonly #odd = new Set<number>()
@@ -72,7 +72,9 @@ export class SensorTable {
     this.#columns.area[row] === this.#areaNumbers.get(area)
   latOf = (row: number): number => this.#columns.lat[row] ?? Number.NaN
   lonOf = (row: number): number => this.#columns.lon[row] ?? Number.NaN
-  areaOf = (row: number): string => this.#areas[this.#columns.area[row] ?? 0]?.name ?? ''
+  /** Its place in `areas`. */
+  areaNumberOf = (row: number): number => this.#columns.area[row] ?? 0
+  areaOf = (row: number): string => this.areas[this.areaNumberOf(row)]?.name ?? ''
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of known sensors are ids
   idOf = (row: number): SensorId => this.rows.keyOf(row) as SensorId
   partitionOf = (row: number): number => this.#columns.partition[row] ?? 0
@@ -99,17 +101,18 @@ export class SensorTable {
     this.#place(row, sensor)
   }
 
-  /** Moves the sensors whose next site has begun. */
-  moveToNow(): void {
+  /** Moves the sensors whose next site has begun. @returns them */
+  moveToNow(): readonly number[] {
     const nowMs = this.nowMs()
-    for (const [row, fromMs] of this.#moves)
-      if (fromMs <= nowMs) this.#place(row, this.rows.make(row))
+    const moved = [...this.#moves].filter(([, fromMs]) => fromMs <= nowMs).map(([row]) => row)
+    for (const row of moved) this.#place(row, this.rows.make(row))
+    return moved
   }
 
   /** Sensors in use that are in an area now, by id. */
   inArea(name: string): Uint32Array {
     const number = this.#areaNumbers.get(name)
-    const area = number === undefined ? undefined : this.#areas[number]
+    const area = number === undefined ? undefined : this.areas[number]
     return area === undefined ? new Uint32Array() : area.rows.all()
   }
 
@@ -189,7 +192,7 @@ export class SensorTable {
       if (sensor.retiredMs === undefined) isAt = columns.area[row] ?? 0
     }
     if ((wasAt === -1) !== (isAt === -1)) this.inUse.changed(row)
-    if (wasAt !== isAt) for (const area of [wasAt, isAt]) this.#areas[area]?.rows.changed(row)
+    if (wasAt !== isAt) for (const area of [wasAt, isAt]) this.areas[area]?.rows.changed(row)
     const isMoved = wasLat !== columns.lat[row] || wasLon !== columns.lon[row]
     if (isMoved || (wasAt === -1) !== (isAt === -1)) this.#sites.changed(row)
   }
@@ -197,10 +200,10 @@ export class SensorTable {
   #areaNumber(name: string): number {
     const number = this.#areaNumbers.get(name)
     if (number !== undefined) return number
-    const next = this.#areas.length
+    const next = this.areas.length
     const isThere = (row: number): boolean => this.isInUse(row) && this.#columns.area[row] === next
     this.#areaNumbers.set(name, next)
-    return this.#areas.push({ name, rows: new SortedRows(this.rows.compareKeys, isThere) }) - 1
+    return this.areas.push({ name, rows: new SortedRows(this.rows.compareKeys, isThere) }) - 1
   }
 
   #ranksNow(): Uint32Array {

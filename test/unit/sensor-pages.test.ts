@@ -1,17 +1,26 @@
 /** Lists of sensors are what a search through all of them finds, whatever the registry and the log did before. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { areaNow, areasNow } from '../../api/areas/network-now.ts'
+import type { Area } from '../../api/live/area-directory.ts'
 import { boxAround, distanceM, isLonIn } from '../../api/live/region.ts'
 import { createSensorBoard } from '../../api/live/sensor-board.ts'
+import {
+  type Entry,
+  isOnline,
+  lastHeardMs,
+  newestMs,
+  statusNow,
+} from '../../api/live/sensor-now.ts'
 import { pageByDistance, pageById } from '../../api/live/sensor-pages.ts'
 import type { SensorQuery } from '../../api/live/sensor-query.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { evolve } from '../../core/state/evolve.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { createState } from '../../core/state/partition-state.ts'
-import { held, online } from '../../core/state/presence.ts'
+import { graceMsOf, held, online, statusNames } from '../../core/state/presence.ts'
 import { minuteMs } from '../../core/time.ts'
 import {
   parseAnySensor,
@@ -53,11 +62,21 @@ const anyStep = fc.oneof(
       put: fc.constantFrom(...ids),
       sites: fc.array(anySite, { minLength: 1, maxLength: 3 }),
       isRetired: fc.boolean(),
+      cadenceSeconds: fc.constantFrom(60, 300),
     }),
   },
   { weight: 1, arbitrary: fc.record({ remove: fc.constantFrom(...ids) }) },
-  { weight: 3, arbitrary: fc.record({ hear: fc.constantFrom(...ids) }) },
+  // now, late, and too late to be a sign of life
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      hear: fc.constantFrom(...ids),
+      ageMinutes: fc.constantFrom(0, 0, 5, 31),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ silence: fc.constantFrom(...ids) }) },
+  { weight: 1, arbitrary: fc.record({ hold: fc.constantFrom(...ids) }) },
+  { weight: 1, arbitrary: fc.record({ seedAgain: fc.constantFrom('same', 'empty') }) },
   { weight: 1, arbitrary: fc.record({ passMinutes: fc.integer({ min: 5, max: 15 }) }) },
   { weight: 1, arbitrary: fc.constant({ look: true } as const) },
 )
@@ -91,9 +110,10 @@ const entryOf = (
   id: string,
   sites: readonly { place: readonly [number, number]; area: string; fromMinutes: number }[],
   isRetired: boolean,
+  cadenceSeconds: number,
 ): SensorEntry => ({
   id,
-  cadence_seconds: 300,
+  cadence_seconds: cadenceSeconds,
   sites: sites.map(({ place: [lat, lon], area, fromMinutes }) => ({
     from: formatIso(startMs + fromMinutes * minuteMs),
     area,
@@ -108,7 +128,8 @@ const entryOf = (
 /** A board, and beside it all that it should know, as objects. */
 function openCity() {
   const registry = registeredView(rules)
-  const states = Array.from({ length: partitionCount }, (_, at) => createState(at))
+  const noStates = () => Array.from({ length: partitionCount }, (_, at) => createState(at))
+  let states = noStates()
   let nowMs = startMs
   let seq = 0
   const board = createSensorBoard({
@@ -142,7 +163,7 @@ function openCity() {
     board,
     nowMs: () => nowMs,
     known,
-    states,
+    states: () => states,
     pass: (ms: number): void => void (nowMs += ms),
     put: (id: string, entry: SensorEntry | undefined): void => {
       registry.put(id, entry, nowMs)
@@ -150,13 +171,13 @@ function openCity() {
       if (sensor === undefined) known.delete(id)
       else known.set(id, sensor)
     },
-    hear: (id: string): void => {
+    hear: (id: string, ageMinutes: number): void => {
       const sensor = rules.parse(id)!
       const state = states[partitionOf(id)]!
       const reading = valued({
         sensor,
         area: 'Ikeja',
-        timeMs: ++nowMs,
+        timeMs: ++nowMs - ageMinutes * minuteMs,
         arrivedMs: nowMs,
         pm25: 1_250,
         pm10: 4_000,
@@ -181,16 +202,26 @@ function openCity() {
       } as const
       commit(id, { events: [offline] })
     },
+    hold: (id: string): void => commit(id, { held: [rules.parse(id)!] }),
+    seedAgain: (what: string): void => {
+      if (what === 'empty') states = noStates()
+      board.onFolded(undefined)
+    },
   }
 }
 type City = ReturnType<typeof openCity>
 const play = (city: City, steps: readonly object[]): void => {
   for (const step of steps as readonly Record<string, never>[]) {
     if (step['put'] !== undefined)
-      city.put(step['put'], entryOf(step['put'], step['sites']!, step['isRetired']!))
+      city.put(
+        step['put'],
+        entryOf(step['put'], step['sites']!, step['isRetired']!, step['cadenceSeconds']!),
+      )
     if (step['remove'] !== undefined) city.put(step['remove'], undefined)
-    if (step['hear'] !== undefined) city.hear(step['hear'])
+    if (step['hear'] !== undefined) city.hear(step['hear'], step['ageMinutes']!)
     if (step['silence'] !== undefined) city.silence(step['silence'])
+    if (step['hold'] !== undefined) city.hold(step['hold'])
+    if (step['seedAgain'] !== undefined) city.seedAgain(step['seedAgain'])
     if (step['passMinutes'] !== undefined) city.pass(step['passMinutes'] * minuteMs)
     if (step['look'] !== undefined)
       city.board.table().near({ west: -180, east: 180, south: -90, north: 90 })
@@ -207,7 +238,7 @@ function searched(city: City, query: SensorQuery, isFine: ((id: string) => boole
     .filter((sensor) => {
       if (sensor.retiredMs !== undefined) return false
       const site = siteAt(sensor, city.nowMs())
-      const state = city.states[partitionOf(sensor.id)]!
+      const state = city.states()[partitionOf(sensor.id)]!
       const slot = state.slots.get(sensor.id)
       const status = slot === undefined ? -1 : state.status[slot]
       return (
@@ -339,6 +370,89 @@ test('short numbers, areas, borders and stays follow the registry', () => {
     }),
     { numRuns: 500 },
   )
+})
+
+/** What is known of these sensors now, by a look at each. */
+function looked(sensors: Iterable<Entry>, nowMs: number) {
+  const all = [...sensors]
+  const inAll = (isMeant: (sensor: Entry) => boolean): number => all.filter(isMeant).length
+  const latestMs = Math.max(...all.map(newestMs))
+  const isReporting = (sensor: Entry): boolean => {
+    const lastMs = lastHeardMs(sensor)
+    return lastMs !== null && nowMs - lastMs <= graceMsOf(sensor.cadenceMs)
+  }
+  return {
+    sensors: {
+      total: all.length,
+      online: inAll(isOnline),
+      offline: inAll((sensor) => !isOnline(sensor)),
+    },
+    presence: {
+      reporting: inAll(isReporting),
+      never_reported: inAll((sensor) => newestMs(sensor) === -Infinity),
+    },
+    last_updated: latestMs === -Infinity ? null : formatIsoMs(latestMs),
+  }
+}
+
+test('what is known of an area now is what a look at each of its sensors finds', () => {
+  const names = [...areas, 'Nowhere']
+  const areaNamed = (name: string, isNetwork = false): Area => ({
+    name,
+    code: null,
+    slug: name,
+    storedAs: name,
+    isNetwork,
+  })
+  // also by a clock that was set back, and at the very end of a grace
+  const anyAsk = fc.record({
+    askAfterMs: fc.constantFrom(-minuteMs, 0, 180_000, 180_001, 900_000, 900_001),
+  })
+  const seenCounts = new Set<number>()
+  fc.assert(
+    fc.property(
+      fc.subarray(ids),
+      fc.array(fc.oneof({ weight: 3, arbitrary: anyStep }, { weight: 1, arbitrary: anyAsk }), {
+        maxLength: 60,
+        size: 'max',
+      }),
+      (known, steps) => {
+        const city = openCity()
+        const { board } = city
+        for (const [at, id] of known.entries())
+          city.put(
+            id,
+            entryOf(id, [{ place: [0, 0], area: areas[at % 2]!, fromMinutes: 0 }], false, 60),
+          )
+        for (const step of [...steps, { askAfterMs: 0 }]) {
+          if (!('askAfterMs' in step)) {
+            play(city, [step])
+            continue
+          }
+          const nowMs = city.nowMs() + step.askAfterMs
+          const now = areasNow(board, names, nowMs)
+          expect(now.network).toEqual(looked(board.inUse(), nowMs))
+          expect(areaNow(board, areaNamed('Lagos', true), nowMs)).toEqual(now.network)
+          for (const name of names) {
+            expect(now.areas.get(name)).toEqual(looked(board.inUse(name), nowMs))
+            expect(areaNow(board, areaNamed(name), nowMs)).toEqual(now.areas.get(name))
+          }
+          const statuses = [...board.inUse()].map((sensor) => statusNames[statusNow(sensor)])
+          expect(board.counts().byStatus()).toEqual(
+            Object.fromEntries(
+              statusNames.map((name) => [
+                name,
+                statuses.filter((status) => status === name).length,
+              ]),
+            ),
+          )
+          seenCounts.add(now.network.presence.reporting)
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+  expect(seenCounts.size).toBeGreaterThan(5)
 })
 
 test('a box around a place has every place that is no further away', () => {
