@@ -126,15 +126,17 @@ function rowsOf(board: Board, query: SensorQuery): Uint32Array {
   const isNarrowing = box !== undefined && (region === undefined || !isAround(box, region))
   if (circle === undefined && !isNarrowing)
     return area === undefined ? table.inUse.all() : table.inArea(area)
-  const around = circle && boxAround(circle.lat, circle.lon, circle.radiusM)
-  const rows = table
-    .near(around ?? box ?? { west: -180, east: 180, south: -90, north: 90 })
-    .filter(
-      (row) =>
-        (area === undefined || table.isIn(row, area)) &&
-        isThere(query, { lat: table.latOf(row), lon: table.lonOf(row) }),
-    )
-  return table.inOrder(rows)
+  return table.found({ area, box, circle }, () => {
+    const around = circle && boxAround(circle.lat, circle.lon, circle.radiusM)
+    const rows = table
+      .near(around ?? box ?? { west: -180, east: 180, south: -90, north: 90 })
+      .filter(
+        (row) =>
+          (area === undefined || table.isIn(row, area)) &&
+          isThere(query, { lat: table.latOf(row), lon: table.lonOf(row) }),
+      )
+    return table.inOrder(rows)
+  })
 }
 
 function meantOf(board: Board, { query: { isOnline }, isFine }: Wanted): (row: number) => boolean {

@@ -4,6 +4,7 @@
  * and indexes included.
  */
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { secondMs } from '../../core/time.ts'
 import type { EntryRows } from '../../runtime/nats/buckets/bucket-view.ts'
 import {
@@ -20,6 +21,8 @@ import { SortedRows } from './sorted-rows.ts'
 
 const known = 1
 const inUse = 2
+/** Of those asked for last the sensors are kept, 4 bytes each. */
+const mostPlaces = 32
 
 /** Where a sensor has been, and since when. */
 export type Stays = Pick<RegisteredSensor, 'id' | 'cadenceMs' | 'retiredMs'> & {
@@ -51,6 +54,7 @@ export class SensorTable {
   /** Every area that a sensor was at, and the sensors in use that are there. */
   readonly areas: { readonly name: string; readonly rows: SortedRows }[] = []
   readonly #areaNumbers = new Map<string, number>()
+  readonly #found = new BoundedMap<string, Uint32Array>(mostPlaces)
   /** Known sensors that were at more than one site, or are retired. */
   readonly #odd = new Set<number>()
   /** Sensors with a site that is still to come: when it begins, ms. */
@@ -127,6 +131,16 @@ export class SensorTable {
     return places.sort().map((place) => all[place] ?? 0)
   }
 
+  /** Those of a place that was asked for before, as long as no sensor came, moved or went. */
+  found(place: unknown, find: () => Uint32Array): Uint32Array {
+    const key = JSON.stringify(place)
+    const known = this.#found.get(key)
+    if (known !== undefined) return known
+    const rows = find()
+    this.#found.set(key, rows)
+    return rows
+  }
+
   /** Known sensors with this number, in no order. */
   withNumber(number: string): readonly number[] {
     return [...this.#numbers.near(number)].filter(
@@ -195,6 +209,7 @@ export class SensorTable {
     if (wasAt !== isAt) for (const area of [wasAt, isAt]) this.areas[area]?.rows.changed(row)
     const isMoved = wasLat !== columns.lat[row] || wasLon !== columns.lon[row]
     if (isMoved || (wasAt === -1) !== (isAt === -1)) this.#sites.changed(row)
+    if (isMoved || wasAt !== isAt) this.#found.clear()
   }
 
   #areaNumber(name: string): number {

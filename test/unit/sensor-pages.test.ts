@@ -476,3 +476,33 @@ test('a box around a place has every place that is no further away', () => {
     { numRuns: 5_000 },
   )
 })
+
+test('the sensors of a box that was asked for before follow the registry', () => {
+  const city = openCity()
+  const [first = '', second = '', third = ''] = ids
+  const inside = { place: [6.55, 3.35], area: 'Ikeja', fromMinutes: -60 } as const
+  const outside = { place: [9.05, 7.49], area: 'Ikeja', fromMinutes: -60 } as const
+  const elsewhere = { place: [6.55, 3.35], area: 'Yaba', fromMinutes: 10 } as const
+  const box = { west: 3.3, south: 6.5, east: 3.4, north: 6.6 }
+  const ask = (query: SensorQuery): readonly string[] =>
+    pageById(city.board, { query, limit: 8, after: undefined }).shown.map(({ entry }) => entry.id)
+  const put = (id: string, site: Parameters<typeof entryOf>[1][number], isRetired = false): void =>
+    city.put(id, entryOf(id, [site], isRetired, 60))
+  // a box around all sensors is not looked for
+  put(third, outside)
+  expect(ask({ box })).toEqual([])
+  put(first, inside)
+  expect(ask({ box })).toEqual([first])
+  put(second, inside)
+  expect(ask({ box })).toEqual([first, second])
+  put(first, outside)
+  expect(ask({ box })).toEqual([second])
+  put(first, inside)
+  city.put(second, entryOf(second, [inside, elsewhere], false, 60))
+  expect(ask({ box, area: 'Yaba' })).toEqual([])
+  city.pass(11 * minuteMs)
+  expect(ask({ box, area: 'Yaba' })).toEqual([second])
+  put(first, inside, true)
+  city.put(second, undefined)
+  expect(ask({ box })).toEqual([])
+})
