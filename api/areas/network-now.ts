@@ -3,7 +3,7 @@ import type { AirIndex, HourMeans, Pollutant } from '../../core/air/index/air-in
 import { dailyHours, dailyMean } from '../../core/air/nowcast.ts'
 import { isFail } from '../../core/air/quality-level.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import { failsIn, hourMeans } from '../../core/state/hour-sums.ts'
+import { eachHourMean, failsIn, hourMeans } from '../../core/state/hour-sums.ts'
 import { hourMs } from '../../core/time.ts'
 import type { Area } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
@@ -100,12 +100,20 @@ export function areaIndexNow(
   nowMs: number,
 ): number | null {
   const means = (pollutant: Pollutant): HourMeans => {
-    const all = entries.map((entry) => sensorHours(entry, pollutant, nowMs, dailyHours))
-    return Array.from({ length: dailyHours }, (_, age) => {
-      const present = all.map((hours) => hours[age] ?? null).filter((mean) => mean !== null)
-      if (present.length === 0) return null
-      return present.reduce((sum, mean) => sum + mean, 0) / present.length
-    })
+    const sums = new Float64Array(dailyHours)
+    const counts = new Uint32Array(dailyHours)
+    const add = (mean: number, age: number): void => {
+      sums[age]! += mean
+      counts[age]! += 1
+    }
+    for (const { state, slot, cadenceMs } of entries)
+      if (slot !== -1)
+        eachHourMean(
+          state,
+          { slot, pollutant, nowMs, hours: dailyHours, expectedPerHour: hourMs / cadenceMs },
+          add,
+        )
+    return Array.from(counts, (count, age) => (count === 0 ? null : sums[age]! / count))
   }
   return index.worstOf((pollutant) => index.nowOf(means(pollutant)))?.value ?? null
 }

@@ -71,17 +71,36 @@ export function hourMeans(
   hours: number,
   expectedPerHour: number,
 ): (number | null)[] {
+  const means = Array.from({ length: hours }, (): number | null => null)
+  const of = { slot, pollutant, nowMs, hours, expectedPerHour }
+  eachHourMean(state, of, (mean, age) => void (means[age] = mean))
+  return means
+}
+
+type HoursOf = {
+  readonly slot: number
+  readonly pollutant: Pollutant
+  readonly nowMs: number
+  readonly hours: number
+  readonly expectedPerHour: number
+}
+
+/** The same, one by one and only those that are not null: for sums of thousands of sensors. */
+export function eachHourMean(
+  state: PartitionState,
+  { slot, pollutant, nowMs, hours, expectedPerHour }: HoursOf,
+  use: (mean: number, age: number) => void,
+): void {
   const running = hourNumber(nowMs)
   const newest = hourNumber(newestMsOf(state, slot))
-  return Array.from({ length: hours }, (_, age) => {
-    const hour = running - age
-    if (hour > newest || hour <= newest - hourRing) return null
+  const first = Math.max(running - hours, newest - hourRing) + 1
+  for (let hour = Math.min(running, newest); hour >= first; hour--) {
     const at = placeOf(slot, hour) + (pollutant === 'pm25' ? 0 : 1)
     const count = state.hourCounts[at] ?? 0
-    const passed = age === 0 ? (nowMs - running * hourMs) / hourMs : 1
+    const passed = hour === running ? (nowMs - running * hourMs) / hourMs : 1
     const needed = Math.max(1, neededHourCoverage * expectedPerHour * passed)
-    return count >= needed ? (state.hourSums[at] ?? 0) / count / 100 : null
-  })
+    if (count >= needed) use((state.hourSums[at] ?? 0) / count / 100, running - hour)
+  }
 }
 
 /** How many readings of the newest clock hours have failed, and are not in their means. */
@@ -89,9 +108,8 @@ export function failsIn(state: PartitionState, slot: number, nowMs: number, hour
   const running = hourNumber(nowMs)
   const newest = hourNumber(newestMsOf(state, slot))
   let fails = 0
-  for (let hour = running - hours + 1; hour <= running; hour++) {
-    if (hour > newest || hour <= newest - hourRing) continue
+  const first = Math.max(running - hours, newest - hourRing) + 1
+  for (let hour = first; hour <= Math.min(running, newest); hour++)
     fails += state.hourFails[placeOf(slot, hour) >> 1] ?? 0
-  }
   return fails
 }
