@@ -95,6 +95,10 @@ test.skipIf(missing !== undefined)(
       await answered(3 * ids.length)
       await sensors.stop()
       promised.push(...sensors.acknowledged)
+      // the bucket then has a reading that the backup lacks
+      const [, copied] = /\((\d+) readings\)/.exec(made.out) ?? []
+      await using store = await first.open()
+      await untilStored(store, Number(copied) + 1)
       for (const pid of Object.values(pids)) endNow(pid)
       return from
     })
