@@ -190,7 +190,7 @@ export type Imported = {
 export type ImportOptions = {
   /** The settings that the list has in addition to the site; those that it leaves out stay. */
   readonly settingsOf?: (id: string) => SensorSettings
-  /** Of a sensor that is new. A delete is a write that the server syncs: who may read the credentials looks before. */
+  /** Of a sensor that is new. A delete is a write that the server syncs: a caller that may read the credentials checks first. */
   readonly mayHaveCredential?: (id: string) => boolean
   readonly onProgress?: (done: number) => void
 }
@@ -234,7 +234,7 @@ type Outcome = readonly [
   what: readonly (SettingName | 'sites')[],
 ]
 
-type One = {
+type ToImport = {
   readonly entry: SensorEntry
   readonly settings: SensorSettings
   readonly mayHaveCredential: (id: string) => boolean
@@ -242,7 +242,7 @@ type One = {
 
 async function importOne(
   registry: Registry,
-  { entry, settings, mayHaveCredential }: One,
+  { entry, settings, mayHaveCredential }: ToImport,
 ): Promise<Outcome> {
   if (await tryCreate(registry, entry, mayHaveCredential)) return ['created', []]
   const id = checkedId(entry.id, registry.rules)

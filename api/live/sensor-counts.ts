@@ -162,11 +162,10 @@ export class SensorCounts {
 
   /** Of one area: a look at the time of each sensor there. */
   of(name: string, nowMs: number): Counts {
-    const area = this.#table.areas.findIndex((known) => known.name === name)
     const rows = this.#table.inArea(name)
     let silent = 0
     for (const row of rows) if (this.#untilMs[row]! < nowMs) silent++
-    return this.#countsOf(area, rows, silent)
+    return this.#countsOf(this.#table.areaNumber(name) ?? -1, rows, silent)
   }
 
   /** @param status any but `unheard`: one that never sent is not counted */

@@ -72,11 +72,12 @@ export class SensorTable {
 
   isKnown = (row: number): boolean => ((this.#columns.flags[row] ?? 0) & known) !== 0
   isInUse = (row: number): boolean => ((this.#columns.flags[row] ?? 0) & inUse) !== 0
-  isIn = (row: number, area: string): boolean =>
-    this.#columns.area[row] === this.#areaNumbers.get(area)
+  isIn = (row: number, area: string): boolean => this.#columns.area[row] === this.areaNumber(area)
   latOf = (row: number): number => this.#columns.lat[row] ?? Number.NaN
   lonOf = (row: number): number => this.#columns.lon[row] ?? Number.NaN
-  /** Its place in `areas`. */
+  /** The area's place in `areas`; undefined: no sensor was ever there. */
+  areaNumber = (name: string): number | undefined => this.#areaNumbers.get(name)
+  /** The same of the area where a sensor is. */
   areaNumberOf = (row: number): number => this.#columns.area[row] ?? 0
   areaOf = (row: number): string => this.areas[this.areaNumberOf(row)]?.name ?? ''
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of known sensors are ids
@@ -115,9 +116,7 @@ export class SensorTable {
 
   /** Sensors in use that are in an area now, by id. */
   inArea(name: string): Uint32Array {
-    const number = this.#areaNumbers.get(name)
-    const area = number === undefined ? undefined : this.areas[number]
-    return area === undefined ? new Uint32Array() : area.rows.all()
+    return this.areas[this.areaNumber(name) ?? -1]?.rows.all() ?? new Uint32Array()
   }
 
   /** Sensors in use that may be in a box: all that are, and few others. */
@@ -200,7 +199,7 @@ export class SensorTable {
       columns.lon[row] = lon
       columns.firstMs[row] = sensor.sites[0].fromMs
       columns.cadenceSeconds[row] = sensor.cadenceMs / secondMs
-      columns.area[row] = this.#areaNumber(area)
+      columns.area[row] = this.#numberFor(area)
       columns.partition[row] = partitionOf(sensor.id)
       columns.flags[row] = known | (sensor.retiredMs === undefined ? inUse : 0)
       if (sensor.retiredMs === undefined) isAt = columns.area[row] ?? 0
@@ -209,11 +208,12 @@ export class SensorTable {
     if (wasAt !== isAt) for (const area of [wasAt, isAt]) this.areas[area]?.rows.changed(row)
     const isMoved = wasLat !== columns.lat[row] || wasLon !== columns.lon[row]
     if (isMoved || (wasAt === -1) !== (isAt === -1)) this.#sites.changed(row)
-    if (isMoved || wasAt !== isAt) this.#found.clear()
+    // at a start there is nothing, and a million sensors come
+    if ((isMoved || wasAt !== isAt) && this.#found.size > 0) this.#found.clear()
   }
 
-  #areaNumber(name: string): number {
-    const number = this.#areaNumbers.get(name)
+  #numberFor(name: string): number {
+    const number = this.areaNumber(name)
     if (number !== undefined) return number
     const next = this.areas.length
     const isThere = (row: number): boolean => this.isInUse(row) && this.#columns.area[row] === next

@@ -43,7 +43,10 @@ type ViewOptions<T> = {
   readonly isMain: boolean
 }
 
-/** The values of so many entries are kept once they are asked for. Of more none are: a look for a value that is seldom there only costs. */
+/**
+ * A bucket of up to this many entries keeps the values that were asked for. A larger one keeps none: to look for a value
+ * that is seldom kept only costs.
+ */
 const mostValues = 32_768
 
 export function openView<T>({ bucket, entries, parse, isMain }: ViewOptions<T>): {
